@@ -1,0 +1,21 @@
+# Everything lrnn needs comes from Debian packages; tools/setup.sh lists and installs them.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(hwy REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+
+if(LRNN_TORCH)
+  # Torch's own package looks for caffe2 parts it does not need and says so at length.
+  set(_lrnn_quiet ${CMAKE_MESSAGE_LOG_LEVEL})
+  set(CMAKE_MESSAGE_LOG_LEVEL WARNING)
+  find_package(Torch REQUIRED)
+  set(CMAKE_MESSAGE_LOG_LEVEL ${_lrnn_quiet})
+endif()
+if(LRNN_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(LRNN_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,38 @@
+#include "lrnn/ops/sequences.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lrnn/base/error.h"
+
+namespace lrnn::ops {
+namespace {
+
+TEST(Sequences, FromLengthsAndFromTensor) {
+  const auto sequences = Sequences::FromLengths({3, 0, 5});
+  EXPECT_EQ(sequences.count(), 3);
+  EXPECT_EQ(sequences.tokens(), 8);
+  EXPECT_EQ(sequences.max_length(), 5);
+  EXPECT_EQ(sequences.begin(2), 3);
+  EXPECT_EQ(sequences.length(1), 0);
+  EXPECT_EQ(Sequences(torch::tensor({0, 3, 3, 8}, torch::kInt64)).cu_seqlens(), sequences.cu_seqlens());
+}
+
+TEST(Sequences, RefusesWhatIsNotABoundaryList) {
+  const auto message = [](auto make) -> std::string {
+    try {
+      make();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([] { Sequences(std::vector<int32_t>{0, 4, 3}); }),
+            "[Sequences] expected cu_seqlens that never decrease, got 3 after 4");
+  EXPECT_EQ(message([] { Sequences(std::vector<int32_t>{1, 4}); }), "[Sequences] expected cu_seqlens to start at 0, got 1");
+  EXPECT_THAT(message([] { Sequences(torch::zeros({2, 2})); }), testing::HasSubstr("vector of integers"));
+  EXPECT_THAT(message([] { Sequences::FromLengths({-1}); }), testing::HasSubstr("got -1"));
+}
+
+}  // namespace
+}  // namespace lrnn::ops
