@@ -1,7 +1,7 @@
 # lrnn_component(NAME MODULES ... [DEPENDS ...] [LINK ...] [TORCH])
 #
-# One folder = one library `lrnn_NAME`, also called `lrnn::NAME`. Each module M of the list is M.h and, where they exist,
-# M.cc, M_test.cc (one test program, ctest label `unit`) and M_bench.cc (one benchmark program).
+# One folder = one library `lrnn_NAME`, also called `lrnn::NAME`. Each module M of the list is those of M.h, M.cc, M-inl.h,
+# M_test.cc (one test program, ctest label `unit`) and M_bench.cc (one benchmark program) that exist.
 #   DEPENDS  other folders of lrnn, the same edges as in tools/check_layers.py
 #   LINK     packages
 #   TORCH    links libtorch and uses the precompiled torch header
@@ -43,17 +43,24 @@ function(lrnn_component name)
   set(sources "")
   set(headers "")
   foreach(module IN LISTS ARG_MODULES)
-    foreach(file ${module}.cc ${module}-inl.h)
+    set(found FALSE)
+    foreach(file ${module}.cc ${module}-inl.h ${module}.h)
       if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+        set(found TRUE)
         list(APPEND sources ${file})
       endif()
     endforeach()
-    list(APPEND headers ${module}.h)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${module}.h)
+      list(APPEND headers ${module}.h)
+    endif()
+    if(NOT found)
+      message(FATAL_ERROR "lrnn/${name}: no file for module ${module}")
+    endif()
   endforeach()
 
   if(sources MATCHES "\\.cc")
     set(scope PUBLIC)
-    add_library(${target} STATIC ${sources} ${headers})
+    add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:lrnn_warnings>)
   else()
     set(scope INTERFACE)

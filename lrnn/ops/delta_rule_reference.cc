@@ -1,0 +1,1 @@
+#include "lrnn/ops/delta_rule.h"

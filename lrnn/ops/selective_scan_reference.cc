@@ -1,0 +1,1 @@
+#include "lrnn/ops/selective_scan.h"
