@@ -1,0 +1,47 @@
+# The front door: `make help`. Each target installs what it lacks and builds what it needs; CMake does the work.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# `make SETUP=true <target>` leaves the system's packages alone.
+SETUP ?= tools/setup.sh
+CTEST_ARGS ?=
+BENCH_ARGS ?=
+
+.PHONY: help setup demo test bench release asan format clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup:  ## install the Debian packages that are missing
+	@$(SETUP)
+
+demo: setup  ## build, then train, compile and look at small models (minutes)
+	@tools/build.sh release
+	@tools/demo.sh
+
+test: setup  ## build and run every test
+	@tools/build.sh dev
+	@ctest --preset dev $(CTEST_ARGS)
+
+bench: setup  ## build and run the benchmarks: medians, with the machine named
+	@tools/build.sh bench
+	@tools/bench.py $(BENCH_ARGS)
+
+release: setup  ## optimised build, installed in build/release/install
+	@tools/build.sh release
+	@rm -rf build/release/install
+	@cmake --install build/release --prefix build/release/install > build/release/install.log \
+	  || { tail -n 20 build/release/install.log; echo "release: failed; the whole log: build/release/install.log"; exit 1; } >&2
+	@echo "release: build/release/install"
+
+asan: setup  ## build and run every test with the address and undefined behaviour sanitizers
+	@tools/build.sh asan
+	@ctest --preset asan $(CTEST_ARGS)
+
+format: setup  ## clang-format every source file
+	@tools/check_format.sh --fix
+
+clean:  ## remove build/ (runs/ stays)
+	@rm -rf build
