@@ -1,1 +1,16 @@
+// Root-mean-square normalisation over the last dimension, with a learned scale (Zhang & Sennrich 2019).
+//
+//   y = x / sqrt(mean(x^2) + eps) * weight        x, y: [..., D]   weight: [D]
 #pragma once
+
+#include <torch/torch.h>
+
+namespace lrnn::ops {
+
+// The fused kernel for float and double on the CPU (differentiable once), the reference for everything else.
+torch::Tensor RmsNorm(const torch::Tensor& x, const torch::Tensor& weight, double eps);
+
+// The equation in ATen: any device and dtype.
+torch::Tensor RmsNormReference(const torch::Tensor& x, const torch::Tensor& weight, double eps);
+
+}  // namespace lrnn::ops
