@@ -32,8 +32,8 @@ template <typename... Args>
 }
 
 // LRNN_CHECK(k.size(0) == tokens, "[delta_rule] expected k of {} tokens, got {}", tokens, k.size(0));
-#define LRNN_CHECK(condition, ...)             \
-  do {                                         \
+#define LRNN_CHECK(condition, ...)               \
+  do {                                           \
     if (!(condition)) ::lrnn::Fail(__VA_ARGS__); \
   } while (false)
 

@@ -1,6 +1,7 @@
 // A parallel loop over OpenMP, the thread pool that libtorch and OpenBLAS use too, so pools never fight.
 //
-// The body must not depend on the order of its calls; what it computes for index i is then the same for any thread count.
+// The body must not depend on the order of its calls; what it computes for index i is then the same for any thread
+// count.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,12 @@ TEST(ParallelFor, CallsEachIndexOnce) {
 
 TEST(ParallelFor, HandsOnAnException) {
   std::atomic<int> calls = 0;
-  EXPECT_THROW(ParallelFor(10, 2, [&](int64_t i) { ++calls; if (i == 4) Fail("[test] {}", i); }), Error);
+  EXPECT_THROW(ParallelFor(10, 2,
+                           [&](int64_t i) {
+                             ++calls;
+                             if (i == 4) Fail("[test] {}", i);
+                           }),
+               Error);
   EXPECT_EQ(calls, 10);
 }
 

@@ -20,14 +20,12 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> counter, std::array<u
   return counter;
 }
 
-uint64_t DeriveSeed(uint64_t seed, uint64_t purpose) {
-  return Rng(seed, ~purpose).Next64();
-}
+uint64_t DeriveSeed(uint64_t seed, uint64_t purpose) { return Rng(seed, ~purpose).Next64(); }
 
 uint32_t Rng::Next32() {
   if (left_ == 0) {
-    buffer_ = Philox4x32({static_cast<uint32_t>(block_), static_cast<uint32_t>(block_ >> 32), static_cast<uint32_t>(stream_),
-                          static_cast<uint32_t>(stream_ >> 32)},
+    buffer_ = Philox4x32({static_cast<uint32_t>(block_), static_cast<uint32_t>(block_ >> 32),
+                          static_cast<uint32_t>(stream_), static_cast<uint32_t>(stream_ >> 32)},
                          {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)});
     ++block_;
     left_ = 4;
@@ -51,8 +49,8 @@ uint32_t Rng::Below(uint32_t n) {
 }
 
 int64_t Rng::Between(int64_t low, int64_t high) {
-  LRNN_CHECK(low <= high && high - low < int64_t{UINT32_MAX}, "[Rng::Between] expected a range of 1 .. 2^32-1 values, got {} .. {}", low,
-             high);
+  LRNN_CHECK(low <= high && high - low < int64_t{UINT32_MAX},
+             "[Rng::Between] expected a range of 1 .. 2^32-1 values, got {} .. {}", low, high);
   return low + Below(static_cast<uint32_t>(high - low + 1));
 }
 

@@ -11,8 +11,9 @@ Sequences::Sequences(std::vector<int32_t> cu_seqlens) : cu_seqlens_(std::move(cu
   LRNN_CHECK(!cu_seqlens_.empty(), "[Sequences] expected cu_seqlens of at least one entry, got none");
   LRNN_CHECK(cu_seqlens_[0] == 0, "[Sequences] expected cu_seqlens to start at 0, got {}", cu_seqlens_[0]);
   for (size_t i = 1; i < cu_seqlens_.size(); ++i) {
-    LRNN_CHECK(cu_seqlens_[i] >= cu_seqlens_[i - 1], "[Sequences] expected cu_seqlens that never decrease, got {} after {}",
-               cu_seqlens_[i], cu_seqlens_[i - 1]);
+    LRNN_CHECK(cu_seqlens_[i] >= cu_seqlens_[i - 1],
+               "[Sequences] expected cu_seqlens that never decrease, got {} after {}", cu_seqlens_[i],
+               cu_seqlens_[i - 1]);
   }
 }
 
@@ -34,7 +35,8 @@ Sequences Sequences::FromLengths(const std::vector<int64_t>& lengths) {
   for (int64_t length : lengths) {
     LRNN_CHECK(length >= 0, "[Sequences] expected lengths >= 0, got {}", length);
     total += length;
-    LRNN_CHECK(total <= std::numeric_limits<int32_t>::max(), "[Sequences] expected fewer than 2^31 tokens in a batch, got {}", total);
+    LRNN_CHECK(total <= std::numeric_limits<int32_t>::max(),
+               "[Sequences] expected fewer than 2^31 tokens in a batch, got {}", total);
     cu_seqlens.push_back(static_cast<int32_t>(total));
   }
   return Sequences(std::move(cu_seqlens));

@@ -1,7 +1,7 @@
 // Packed sequences, the only batch layout of lrnn.
 //
-// A batch is x: [T, ...], the sequences one after the other without padding, and cu_seqlens: int32 [N + 1]; sequence i is
-// rows cu_seqlens[i] .. cu_seqlens[i + 1] - 1. A sequence may be empty.
+// A batch is x: [T, ...], the sequences one after the other without padding, and cu_seqlens: int32 [N + 1]; sequence i
+// is rows cu_seqlens[i] .. cu_seqlens[i + 1] - 1. A sequence may be empty.
 #pragma once
 
 #include <torch/torch.h>
@@ -21,7 +21,7 @@ class Sequences {
   static Sequences Single(int64_t tokens) { return FromLengths({tokens}); }
 
   int64_t count() const { return static_cast<int64_t>(cu_seqlens_.size()) - 1; }  // N
-  int64_t tokens() const { return cu_seqlens_.back(); }                          // T
+  int64_t tokens() const { return cu_seqlens_.back(); }                           // T
   int64_t begin(int64_t i) const { return cu_seqlens_[i]; }
   int64_t end(int64_t i) const { return cu_seqlens_[i + 1]; }
   int64_t length(int64_t i) const { return end(i) - begin(i); }

@@ -27,9 +27,14 @@ TEST(Sequences, RefusesWhatIsNotABoundaryList) {
     }
     return "";
   };
-  EXPECT_EQ(message([] { Sequences(std::vector<int32_t>{0, 4, 3}); }),
+  EXPECT_EQ(message([] {
+              Sequences(std::vector<int32_t>{0, 4, 3});
+            }),
             "[Sequences] expected cu_seqlens that never decrease, got 3 after 4");
-  EXPECT_EQ(message([] { Sequences(std::vector<int32_t>{1, 4}); }), "[Sequences] expected cu_seqlens to start at 0, got 1");
+  EXPECT_EQ(message([] {
+              Sequences(std::vector<int32_t>{1, 4});
+            }),
+            "[Sequences] expected cu_seqlens to start at 0, got 1");
   EXPECT_THAT(message([] { Sequences(torch::zeros({2, 2})); }), testing::HasSubstr("vector of integers"));
   EXPECT_THAT(message([] { Sequences::FromLengths({-1}); }), testing::HasSubstr("got -1"));
 }
