@@ -19,3 +19,13 @@ endif()
 if(LRNN_BENCHMARKS)
   find_package(benchmark REQUIRED)
 endif()
+
+# For programs, never for libraries: glibc's malloc gives torch's large buffers back to the kernel and takes the page
+# faults again. Sanitizers bring their own allocator.
+add_library(lrnn_allocator INTERFACE)
+find_library(LRNN_TCMALLOC tcmalloc_minimal)
+mark_as_advanced(LRNN_TCMALLOC)
+if(LRNN_TCMALLOC AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  # Nothing refers to the library by name, so a linker that drops what is not needed must be told.
+  target_link_libraries(lrnn_allocator INTERFACE "-Wl,--push-state,--no-as-needed,${LRNN_TCMALLOC},--pop-state")
+endif()
