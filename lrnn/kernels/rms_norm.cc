@@ -1,0 +1,122 @@
+#include "lrnn/kernels/rms_norm.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lrnn/base/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lrnn/kernels/rms_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "lrnn/kernels/norm_rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lrnn::kernels {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+HWY_INLINE void Forward(const T* x, int64_t x_stride, int64_t R, int64_t D, const T* weight, T eps, T* y) {
+  const T scale = T{1} / static_cast<T>(D);
+  for (int64_t i = 0; i < R; ++i) NormRow<true, T>(x + i * x_stride, D, weight, scale, eps, y + i * D);
+}
+
+template <typename T>
+HWY_INLINE void Backward(const T* x, int64_t x_stride, int64_t R, int64_t D, const T* weight, T eps, const T* dy, T* dx,
+                         T* dweight) {
+  const T scale = T{1} / static_cast<T>(D);
+  for (int64_t i = 0; i < R; ++i) {
+    NormRowBackward<true, T>(x + i * x_stride, D, weight, scale, eps, dy + i * D, dx + i * D, dweight);
+  }
+}
+
+void RmsFloat(const float* x, int64_t x_stride, int64_t R, int64_t D, const float* weight, float eps, float* y) {
+  Forward(x, x_stride, R, D, weight, eps, y);
+}
+void RmsDouble(const double* x, int64_t x_stride, int64_t R, int64_t D, const double* weight, double eps, double* y) {
+  Forward(x, x_stride, R, D, weight, eps, y);
+}
+void RmsBackwardFloat(const float* x, int64_t x_stride, int64_t R, int64_t D, const float* weight, float eps,
+                      const float* dy, float* dx, float* dweight) {
+  Backward(x, x_stride, R, D, weight, eps, dy, dx, dweight);
+}
+void RmsBackwardDouble(const double* x, int64_t x_stride, int64_t R, int64_t D, const double* weight, double eps,
+                       const double* dy, double* dx, double* dweight) {
+  Backward(x, x_stride, R, D, weight, eps, dy, dx, dweight);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lrnn::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lrnn::kernels {
+
+HWY_EXPORT(RmsFloat);
+HWY_EXPORT(RmsDouble);
+HWY_EXPORT(RmsBackwardFloat);
+HWY_EXPORT(RmsBackwardDouble);
+
+namespace {
+
+// Blocks of rows: about 16K elements, some microseconds of work, and at least 64 rows, so that the partial sums of
+// dweight (a row of them for each block) stay a small part of the traffic. The blocks depend on the shape alone.
+struct Blocks {
+  Blocks(int64_t R, int64_t D)
+      : rows(std::max<int64_t>(64, 16384 / std::max<int64_t>(1, D))), count((R + rows - 1) / rows) {}
+  int64_t rows;
+  int64_t count;
+};
+
+template <typename T, typename Kernel>
+void Forward(const Kernel& kernel, const T* x, int64_t x_stride, int64_t R, int64_t D, const T* weight, T eps, T* y,
+             int threads) {
+  const Blocks blocks(R, D);
+  ParallelFor(blocks.count, threads, [&](int64_t b) {
+    const int64_t first = b * blocks.rows;
+    kernel(x + first * x_stride, x_stride, std::min(blocks.rows, R - first), D, weight, eps, y + first * D);
+  });
+}
+
+template <typename T, typename Kernel>
+void Backward(const Kernel& kernel, const T* x, int64_t x_stride, int64_t R, int64_t D, const T* weight, T eps,
+              const T* dy, T* dx, T* dweight, int threads) {
+  const Blocks blocks(R, D);
+  std::vector<T> partial(dweight != nullptr ? blocks.count * D : 0);  // [blocks, D], zeros
+  ParallelFor(blocks.count, threads, [&](int64_t b) {
+    const int64_t first = b * blocks.rows;
+    kernel(x + first * x_stride, x_stride, std::min(blocks.rows, R - first), D, weight, eps, dy + first * D,
+           dx + first * D, dweight != nullptr ? partial.data() + b * D : nullptr);
+  });
+  if (dweight == nullptr) return;
+  std::fill(dweight, dweight + D, T{0});
+  for (int64_t b = 0; b < blocks.count; ++b) {
+    for (int64_t i = 0; i < D; ++i) dweight[i] += partial[b * D + i];
+  }
+}
+
+}  // namespace
+
+void RmsNorm(const float* x, int64_t x_stride, int64_t R, int64_t D, const float* weight, float eps, float* y,
+             int threads) {
+  Forward(HWY_DYNAMIC_DISPATCH(RmsFloat), x, x_stride, R, D, weight, eps, y, threads);
+}
+
+void RmsNorm(const double* x, int64_t x_stride, int64_t R, int64_t D, const double* weight, double eps, double* y,
+             int threads) {
+  Forward(HWY_DYNAMIC_DISPATCH(RmsDouble), x, x_stride, R, D, weight, eps, y, threads);
+}
+
+void RmsNormBackward(const float* x, int64_t x_stride, int64_t R, int64_t D, const float* weight, float eps,
+                     const float* dy, float* dx, float* dweight, int threads) {
+  Backward(HWY_DYNAMIC_DISPATCH(RmsBackwardFloat), x, x_stride, R, D, weight, eps, dy, dx, dweight, threads);
+}
+
+void RmsNormBackward(const double* x, int64_t x_stride, int64_t R, int64_t D, const double* weight, double eps,
+                     const double* dy, double* dx, double* dweight, int threads) {
+  Backward(HWY_DYNAMIC_DISPATCH(RmsBackwardDouble), x, x_stride, R, D, weight, eps, dy, dx, dweight, threads);
+}
+
+}  // namespace lrnn::kernels
+#endif  // HWY_ONCE
