@@ -77,11 +77,13 @@ install_packages() {
 # Debian's reference BLAS is some 30 times slower than OpenBLAS, and torch takes whichever libblas.so.3 points to.
 select_openblas() {
   local link library name fast
-  link=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p | awk '$1 == "libblas.so.3" { print $NF; exit }')
+  # awk reads to the end: leaving early would end ldconfig, and with it this script, by a broken pipe.
+  link=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p | awk '$1 == "libblas.so.3" && !found++ { print $NF }')
+  [ -n "$link" ] || return 0
   library=$(readlink -f "$link")
   case "$library" in
     */blas/libblas.so*) ;;
-    *) return ;;
+    *) return 0 ;;
   esac
   fast=${library%/blas/*}/openblas-openmp/libblas.so.3
   name=libblas.so.3-$(basename "$(dirname "$link")")
