@@ -54,6 +54,9 @@ nlohmann::json ParseJson(std::string_view text, std::string_view source) {
     }
     return true;
   };
+  // The parser takes a zero byte for the end of the text.
+  const size_t zero = text.find('\0');
+  LRNN_CHECK(zero == std::string_view::npos, "{}:{}: invalid JSON: a zero byte", source, Position(text, zero));
   try {
     return json::parse(text, check);
   } catch (const json::parse_error& error) {

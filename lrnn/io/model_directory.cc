@@ -1,6 +1,7 @@
 #include "lrnn/io/model_directory.h"
 
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "lrnn/base/error.h"
@@ -19,17 +20,18 @@ constexpr char kIndex[] = "model.safetensors.index.json";
 ModelDirectory::ModelDirectory(fs::path path, Fields fields) : path_(std::move(path)), fields_(std::move(fields)) {}
 
 ModelDirectory ModelDirectory::Open(const fs::path& path) {
-  LRNN_CHECK(fs::is_directory(path), "{}: expected a model directory, got {}", path.string(),
-             fs::exists(path) ? "a file" : "nothing of that name");
-  LRNN_CHECK(fs::exists(path / kConfig), "{}: not a model directory: {} is missing", path.string(), kConfig);
+  std::error_code ignored;
+  LRNN_CHECK(fs::is_directory(path, ignored), "{}: expected a model directory, got {}", path.string(),
+             fs::exists(path, ignored) ? "a file" : "nothing of that name");
+  LRNN_CHECK(fs::exists(path / kConfig, ignored), "{}: not a model directory: {} is missing", path.string(), kConfig);
   ModelDirectory model(path, Fields(ReadJson(path / kConfig), (path / kConfig).string()));
-  if (fs::exists(path / kWeights)) {
+  if (fs::exists(path / kWeights, ignored)) {
     model.weights_path_ = path / kWeights;
     model.files_.push_back(SafetensorsFile::Open(path / kWeights));
     model.tensors_ = model.files_.front().tensors();
   } else {
-    LRNN_CHECK(fs::exists(path / kIndex), "{}: not a model directory: neither {} nor {} is there", path.string(),
-               kWeights, kIndex);
+    LRNN_CHECK(fs::exists(path / kIndex, ignored), "{}: not a model directory: neither {} nor {} is there",
+               path.string(), kWeights, kIndex);
     model.weights_path_ = path / kIndex;
     model.OpenShards(path / kIndex);
   }

@@ -1,0 +1,31 @@
+#include "lrnn/io/skeleton.h"
+
+#include <map>
+
+#include "lrnn/base/error.h"
+
+namespace lrnn {
+namespace {
+
+const std::map<std::string, Skeleton, std::less<>>& Skeletons() {
+  static const Skeleton fla{"model", "attn_norm", "attn", true, "norm", "norm_eps", 1e-6};
+  static const Skeleton mamba{"backbone", "norm", "mixer", false, "norm_f", "layer_norm_epsilon", 1e-5};
+  static const std::map<std::string, Skeleton, std::less<>> skeletons{{"delta_net", fla}, {"mamba", mamba}};
+  return skeletons;
+}
+
+}  // namespace
+
+const Skeleton& SkeletonOf(std::string_view model_type) {
+  const auto found = Skeletons().find(model_type);
+  if (found != Skeletons().end()) return found->second;
+  std::string known;
+  for (const auto& [name, skeleton] : Skeletons()) known += (known.empty() ? "" : ", ") + name;
+  Fail("unknown model_type \"{}\" (known: {})", model_type, known);
+}
+
+int64_t DefaultIntermediateSize(int64_t hidden_size, int64_t hidden_ratio) {
+  return (hidden_size * hidden_ratio * 2 / 3 + 255) / 256 * 256;
+}
+
+}  // namespace lrnn
