@@ -80,9 +80,10 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE void Softplus(D d, V x, V& value, V& slope) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
   const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));
-  value = hn::Add(hn::Max(hn::Zero(d), x), hn::Log1p(d, e));  // zero first: x86 then hands on a NaN
+  const auto negative = hn::Lt(x, hn::Zero(d));  // false for NaN, which Max may swallow
+  value = hn::Add(hn::IfThenZeroElse(negative, x), hn::Log1p(d, e));
   const V s = hn::Div(one, hn::Add(one, e));
-  slope = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(e, s), s);
+  slope = hn::IfThenElse(negative, hn::Mul(e, s), s);
 }
 
 // value = silu(z) = z sigmoid(z), slope = silu'(z).

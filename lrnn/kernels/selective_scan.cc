@@ -76,7 +76,8 @@ template <typename Real>
 class Parts {
  public:
   Parts(Real* sum, int64_t size, int64_t count) : sum_(sum), size_(size), count_(count) {
-    if (count != 1 || sum == nullptr) memory_ = hwy::AllocateAligned<Real>(size * count);
+    // One more than needed: the allocator refuses 0 elements.
+    if (count != 1 || sum == nullptr) memory_ = hwy::AllocateAligned<Real>(size * count + 1);
   }
 
   Real* operator[](int64_t i) const { return memory_ == nullptr ? sum_ : memory_.get() + i * size_; }
