@@ -1,0 +1,23 @@
+#include "lrnn/layers/linear.h"
+
+namespace lrnn {
+
+LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
+  weight = register_parameter("weight", torch::zeros({out, in}));
+  if (has_bias) bias = register_parameter("bias", torch::zeros({out}));
+}
+
+torch::Tensor LinearImpl::forward(const torch::Tensor& x) { return torch::linear(x, weight, bias); }
+
+std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers) {
+  std::vector<torch::Tensor> weights;
+  std::vector<int64_t> widths;
+  for (const Linear& layer : layers) {
+    weights.push_back(layer->weight);
+    widths.push_back(layer->weight.size(0));
+  }
+  // split_with_sizes, not slices: its gradient is one concatenation.
+  return torch::linear(x, torch::cat(weights)).split_with_sizes(widths, -1);
+}
+
+}  // namespace lrnn

@@ -1,0 +1,24 @@
+// y = x W^T (+ bias): the one place where linear layers are multiplied.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <vector>
+
+namespace lrnn {
+
+// Parameters `weight` [out, in] and, if wanted, `bias` [out]; the maker of the layer fills them.
+class LinearImpl : public torch::nn::Module {
+ public:
+  LinearImpl(int64_t in, int64_t out, bool has_bias = false);
+  torch::Tensor forward(const torch::Tensor& x);  // [..., in] -> [..., out]
+
+  torch::Tensor weight;
+  torch::Tensor bias;  // undefined without bias
+};
+TORCH_MODULE(Linear);
+
+// The products of one x with several layers (without bias) as one matrix product; gives the results in order.
+std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers);
+
+}  // namespace lrnn

@@ -1,0 +1,44 @@
+// The layers of lrnn, by name. A new layer is its own three files and one line in registry.cc; models, analysis,
+// contract tests and the command line ask here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lrnn/base/rng.h"
+#include "lrnn/io/fields.h"
+#include "lrnn/layers/sequence_mixer.h"
+
+namespace lrnn {
+
+// A setting of a layer in config.json.
+struct ConfigKey {
+  std::string name;
+  nlohmann::json value;  // default
+  std::string help;
+};
+
+struct LayerInfo {
+  std::string name;        // "delta_net": the model_type of config.json
+  std::string title;       // "DeltaNet"
+  std::string transition;  // A(x_t), in the layer's own letters
+  EigenvalueRange original;
+  EigenvalueRange extended;  // with allow_neg_eigval
+  std::vector<ConfigKey> keys;
+  // `config` has hidden_size, allow_neg_eigval and all the keys above.
+  std::function<std::shared_ptr<SequenceMixer>(const Fields& config, Rng& rng)> make;
+};
+
+const std::vector<LayerInfo>& Layers();
+
+// The layer of that name; an Error lists the known ones.
+const LayerInfo& FindLayer(std::string_view name);
+
+// `config` with the layer's defaults for what it does not say.
+Fields WithDefaults(const LayerInfo& layer, const Fields& config);
+
+}  // namespace lrnn

@@ -1,0 +1,147 @@
+#include "lrnn/models/model.h"
+
+#include <cmath>
+
+#include "lrnn/base/error.h"
+#include "lrnn/layers/initialise.h"
+#include "lrnn/layers/registry.h"
+
+namespace lrnn {
+namespace {
+
+// A module that only gives a name to what is registered in it: the "model", "layers" and "embeddings" of a parameter's
+// path.
+class NamedPart : public torch::nn::Module {
+ public:
+  using torch::nn::Module::register_module;
+  using torch::nn::Module::register_parameter;
+};
+
+}  // namespace
+
+BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng) : mixer_name_(skeleton.mixer) {
+  const int64_t D = config.PositiveInt("hidden_size");
+  const double eps = config.Double(skeleton.norm_eps_key);
+  mixer_norm_ = register_module(skeleton.mixer_norm, RmsNorm(D, eps));
+  mixer_ = register_module(skeleton.mixer, FindLayer(config.String("model_type")).make(config, rng));
+  if (skeleton.has_mlp) {
+    const int64_t inner = config.PositiveInt("intermediate_size");
+    const double deviation = config.Double("initializer_range");
+    const double depth = static_cast<double>(config.PositiveInt("num_hidden_layers"));
+    mlp_norm_ = register_module("mlp_norm", RmsNorm(D, eps));
+    mlp_ = register_module("mlp", SwiGlu(D, inner, deviation, deviation / std::sqrt(2 * depth), rng));
+  }
+}
+
+torch::Tensor BlockImpl::forward(const torch::Tensor& x, const ops::Sequences& sequences, MixerState* state,
+                                 const c10::optional<torch::Tensor>& rows) {
+  const torch::Tensor mixed = mixer_->forward(mixer_norm_->forward(x), sequences, state);
+  const torch::Tensor h = rows ? x.index_select(0, *rows) + mixed.index_select(0, *rows) : x + mixed;
+  return mlp_ ? h + mlp_->forward(mlp_norm_->forward(h)) : h;
+}
+
+namespace {
+
+// Settings that all models have, with their defaults.
+Fields CompleteConfig(const Fields& config, const Skeleton& skeleton) {
+  const Fields layer = WithDefaults(FindLayer(config.String("model_type")), config);
+  nlohmann::json all = layer.json();
+  const auto set_default = [&](const std::string& key, const nlohmann::json& value) {
+    if (!layer.Has(key)) all[key] = value;
+  };
+  set_default(skeleton.norm_eps_key, skeleton.norm_eps);
+  set_default("tie_word_embeddings", false);
+  set_default("use_final_norm", true);
+  if (skeleton.has_mlp) {
+    set_default("initializer_range", 0.02);
+    set_default("hidden_ratio", 4);
+    const Fields so_far(all, config.source());
+    set_default("intermediate_size",
+                DefaultIntermediateSize(so_far.PositiveInt("hidden_size"), so_far.PositiveInt("hidden_ratio")));
+  }
+  return Fields(std::move(all), config.source());
+}
+
+}  // namespace
+
+ModelImpl::ModelImpl(const Fields& config, uint64_t seed)
+    : config_(CompleteConfig(config, SkeletonOf(config.String("model_type")))),
+      skeleton_(SkeletonOf(config.String("model_type"))),
+      vocab_size_(config.PositiveInt("vocab_size")) {
+  Rng rng(DeriveSeed(seed, 0), 0);
+  const int64_t D = config_.PositiveInt("hidden_size");
+  auto root = std::make_shared<NamedPart>(), embeddings = std::make_shared<NamedPart>(),
+       layers = std::make_shared<NamedPart>();
+  register_module(skeleton_.root, root);
+  root->register_module("embeddings", embeddings);
+  root->register_module("layers", layers);
+
+  // The fla models draw embedding and head from N(0, initializer_range); Mamba's authors keep PyTorch's defaults.
+  embedding_ = embeddings->register_parameter("weight", torch::empty({vocab_size_, D}));
+  FillNormal(embedding_, skeleton_.has_mlp ? config_.Double("initializer_range") : 1.0, rng);
+  for (int64_t i = 0; i < config_.PositiveInt("num_hidden_layers"); ++i) {
+    blocks_.push_back(layers->register_module(std::to_string(i), Block(config_, skeleton_, rng)));
+  }
+  if (config_.Bool("use_final_norm")) {
+    final_norm_ = root->register_module(skeleton_.final_norm, RmsNorm(D, config_.Double(skeleton_.norm_eps_key)));
+  }
+  if (!config_.Bool("tie_word_embeddings")) {
+    head_ = register_module("lm_head", Linear(D, vocab_size_));
+    if (skeleton_.has_mlp) {
+      FillNormal(head_->weight, config_.Double("initializer_range"), rng);
+    } else {
+      FillUniform(head_->weight, 1 / std::sqrt(static_cast<double>(D)), rng);
+    }
+  }
+}
+
+torch::Tensor ModelImpl::forward(const torch::Tensor& tokens, const ops::Sequences& sequences,
+                                 const c10::optional<torch::Tensor>& rows, ModelState* state) {
+  LRNN_CHECK(tokens.dim() == 1 && tokens.size(0) == sequences.tokens(),
+             "[Model] expected {} tokens in one dimension, got [{}]", sequences.tokens(),
+             fmt::join(tokens.sizes(), ", "));
+  if (state && state->empty()) state->resize(blocks_.size());
+  torch::Tensor x = torch::embedding(embedding_, tokens);
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const bool last = i + 1 == blocks_.size();
+    x = blocks_[i]->forward(x, sequences, state ? &(*state)[i] : nullptr, last ? rows : c10::nullopt);
+  }
+  if (final_norm_) x = final_norm_->forward(x);
+  return head_ ? head_->forward(x) : torch::linear(x, embedding_);
+}
+
+std::vector<torch::Tensor> ModelImpl::Eigenvalues(const torch::Tensor& tokens, const ops::Sequences& sequences) {
+  std::vector<torch::Tensor> eigenvalues;
+  torch::Tensor x = torch::embedding(embedding_, tokens);
+  for (Block& block : blocks_) {
+    eigenvalues.push_back(block->mixer().Eigenvalues(block->MixerInput(x), sequences));
+    x = block->forward(x, sequences, nullptr, c10::nullopt);
+  }
+  return eigenvalues;
+}
+
+std::vector<std::string> ModelImpl::WithoutWeightDecay() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    for (const std::string& name : blocks_[i]->mixer().WithoutWeightDecay()) {
+      names.push_back(fmt::format("{}.layers.{}.{}.{}", skeleton_.root, i, skeleton_.mixer, name));
+    }
+  }
+  return names;
+}
+
+int64_t ModelImpl::parameter_count() const {
+  int64_t count = 0;
+  for (const torch::Tensor& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+int64_t ModelImpl::state_size() const {
+  int64_t size = 0;
+  for (const Block& block : blocks_) size += block->mixer().state_size();
+  return size;
+}
+
+EigenvalueRange ModelImpl::eigenvalue_range() const { return blocks_[0]->mixer().eigenvalue_range(); }
+
+}  // namespace lrnn

@@ -1,0 +1,146 @@
+#include "lrnn/ops/delta_rule.h"
+
+#include <ATen/Parallel.h>
+
+#include "lrnn/base/error.h"
+#include "lrnn/kernels/delta_rule.h"
+
+namespace lrnn::ops {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+kernels::DeltaRuleShape ShapeOf(const Tensor& q, const Tensor& v, const std::vector<int32_t>& cu_seqlens) {
+  return {static_cast<int64_t>(cu_seqlens.size()) - 1, cu_seqlens.data(), q.size(1), q.size(2), v.size(3), v.size(1)};
+}
+
+template <typename T>
+T* Data(const Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
+}
+
+Tensor OrUndefined(const c10::optional<Tensor>& tensor) { return tensor ? tensor->contiguous() : Tensor(); }
+
+template <typename T>
+kernels::DeltaRuleInputs<T> InputsOf(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& beta,
+                                     const Tensor& decay, const Tensor& initial_state, double scale) {
+  return {Data<T>(q),           Data<T>(k), Data<T>(v), Data<T>(beta), Data<T>(decay), Data<T>(initial_state),
+          static_cast<T>(scale)};
+}
+
+// Runs the kernel; `errors` and `block_states` may be undefined.
+void RunForward(const kernels::DeltaRuleShape& shape, const Tensor& q, const Tensor& k, const Tensor& v,
+                const Tensor& beta, const Tensor& decay, const Tensor& initial_state, double scale, const Tensor& o,
+                const Tensor& final_state, const Tensor& errors, const Tensor& block_states) {
+  AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), "delta_rule", [&] {
+    kernels::DeltaRuleForward(shape, InputsOf<scalar_t>(q, k, v, beta, decay, initial_state, scale), Data<scalar_t>(o),
+                              Data<scalar_t>(final_state), {Data<scalar_t>(errors), Data<scalar_t>(block_states)},
+                              at::get_num_threads());
+  });
+}
+
+class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
+ public:
+  static tensor_list forward(AutogradContext* context, const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
+                             const Tensor& beta_in, const c10::optional<Tensor>& decay_in,
+                             const c10::optional<Tensor>& initial_in, double scale,
+                             const std::vector<int64_t>& cu_seqlens64, bool will_differentiate) {
+    const Tensor q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous(), beta = beta_in.contiguous();
+    const Tensor decay = OrUndefined(decay_in), initial_state = OrUndefined(initial_in);
+    const std::vector<int32_t> cu_seqlens(cu_seqlens64.begin(), cu_seqlens64.end());
+    const auto shape = ShapeOf(q, v, cu_seqlens);
+    const Tensor o = q.new_empty({q.size(0), shape.heads, shape.value_width});
+    const Tensor final_state = q.new_empty({shape.sequences, shape.heads, shape.key_width, shape.value_width});
+    Tensor errors, block_states;
+    if (will_differentiate) {
+      errors = torch::empty_like(v);
+      block_states =
+          q.new_empty({kernels::DeltaRuleBlockStates(shape), shape.heads, shape.key_width, shape.value_width});
+      context->save_for_backward({q, k, v, beta, decay, initial_state, errors, block_states});
+      context->saved_data["scale"] = scale;
+      context->saved_data["cu_seqlens"] = cu_seqlens64;
+    }
+    RunForward(shape, q, k, v, beta, decay, initial_state, scale, o, final_state, errors, block_states);
+    return {o, final_state};
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
+    LRNN_CHECK(!torch::GradMode::is_enabled(),
+               "[delta_rule] the fused kernel can be differentiated once; use DeltaRuleAten for more");
+    const auto saved = context->get_saved_variables();
+    const Tensor &q = saved[0], &k = saved[1], &v = saved[2], &beta = saved[3], &decay = saved[4],
+                 &initial_state = saved[5];
+    const std::vector<int64_t> cu_seqlens64 = context->saved_data["cu_seqlens"].toIntVector();
+    const std::vector<int32_t> cu_seqlens(cu_seqlens64.begin(), cu_seqlens64.end());
+    const auto shape = ShapeOf(q, v, cu_seqlens);
+    const double scale = context->saved_data["scale"].toDouble();
+    const Tensor d_o =
+        d_outputs[0].defined() ? d_outputs[0].contiguous() : q.new_zeros({q.size(0), shape.heads, shape.value_width});
+    const Tensor d_final = d_outputs[1].defined() ? d_outputs[1].contiguous() : Tensor();
+    const Tensor d_q = torch::empty_like(q), d_k = torch::empty_like(k), d_v = torch::empty_like(v),
+                 d_beta = torch::empty_like(beta);
+    const Tensor d_decay = decay.defined() ? torch::empty_like(decay) : Tensor();
+    const Tensor d_initial = initial_state.defined() ? torch::empty_like(initial_state) : Tensor();
+    AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), "delta_rule", [&] {
+      kernels::DeltaRuleBackward(shape, InputsOf<scalar_t>(q, k, v, beta, decay, initial_state, scale),
+                                 {Data<scalar_t>(saved[6]), Data<scalar_t>(saved[7])}, Data<scalar_t>(d_o),
+                                 Data<scalar_t>(d_final),
+                                 {Data<scalar_t>(d_q), Data<scalar_t>(d_k), Data<scalar_t>(d_v), Data<scalar_t>(d_beta),
+                                  Data<scalar_t>(d_decay), Data<scalar_t>(d_initial)},
+                                 at::get_num_threads());
+    });
+    return {d_q, d_k, d_v, d_beta, d_decay, d_initial, Tensor(), Tensor(), Tensor()};
+  }
+};
+
+void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& q) {
+  LRNN_CHECK(tensor.sizes() == shape, "[delta_rule] expected {} of shape {} = [{}], got [{}]", name, letters,
+             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
+  LRNN_CHECK(tensor.scalar_type() == q.scalar_type(), "[delta_rule] expected {} of q's type {}, got {}", name,
+             c10::toString(q.scalar_type()), c10::toString(tensor.scalar_type()));
+  LRNN_CHECK(tensor.device() == q.device(), "[delta_rule] expected {} on q's device {}, got {}", name, q.device().str(),
+             tensor.device().str());
+}
+
+void CheckArguments(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& beta,
+                    const c10::optional<Tensor>& decay, const Sequences& sequences,
+                    const c10::optional<Tensor>& initial_state) {
+  const int64_t T = sequences.tokens();
+  LRNN_CHECK(q.dim() == 3 && q.size(0) == T, "[delta_rule] expected q of shape [T, H, K] with T = {}, got [{}]", T,
+             fmt::join(q.sizes(), ", "));
+  LRNN_CHECK(q.is_floating_point(), "[delta_rule] expected q of a floating type, got {}",
+             c10::toString(q.scalar_type()));
+  LRNN_CHECK(k.dim() == 4 && k.size(1) > 0, "[delta_rule] expected k of shape [T, n_h, H, K], got [{}]",
+             fmt::join(k.sizes(), ", "));
+  LRNN_CHECK(v.dim() == 4, "[delta_rule] expected v of shape [T, n_h, H, V], got [{}]", fmt::join(v.sizes(), ", "));
+  const int64_t n = k.size(1), H = q.size(1), K = q.size(2), V = v.size(3);
+  CheckTensor("k", k, "[T, n_h, H, K]", {T, n, H, K}, q);
+  CheckTensor("v", v, "[T, n_h, H, V]", {T, n, H, V}, q);
+  CheckTensor("beta", beta, "[T, n_h, H]", {T, n, H}, q);
+  if (decay) CheckTensor("decay", *decay, "[T, H]", {T, H}, q);
+  if (initial_state) CheckTensor("initial_state", *initial_state, "[N, H, K, V]", {sequences.count(), H, K, V}, q);
+}
+
+}  // namespace
+
+DeltaRuleResult DeltaRule(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& beta,
+                          const c10::optional<Tensor>& decay, const DeltaRuleOptions& options,
+                          const Sequences& sequences, const c10::optional<Tensor>& initial_state) {
+  CheckArguments(q, k, v, beta, decay, sequences, initial_state);
+  const bool fused = q.is_cpu() && (q.scalar_type() == torch::kFloat32 || q.scalar_type() == torch::kFloat64);
+  if (!fused) return DeltaRuleAten(q, k, v, beta, decay, options, sequences, initial_state);
+
+  const auto differentiable = [](const Tensor& tensor) { return tensor.requires_grad(); };
+  const bool will_differentiate =
+      torch::GradMode::is_enabled() &&
+      (differentiable(q) || differentiable(k) || differentiable(v) || differentiable(beta) ||
+       (decay && differentiable(*decay)) || (initial_state && differentiable(*initial_state)));
+  const std::vector<int64_t> cu_seqlens(sequences.cu_seqlens().begin(), sequences.cu_seqlens().end());
+  const auto outputs =
+      DeltaRuleFunction::apply(q, k, v, beta, decay, initial_state, options.scale, cu_seqlens, will_differentiate);
+  return {outputs[0], options.return_final_state ? outputs[1] : Tensor()};
+}
+
+}  // namespace lrnn::ops
