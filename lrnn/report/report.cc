@@ -28,10 +28,10 @@ std::vector<std::string> Distinct(const json& runs, const Value& value) {
 }
 
 // "a, b and c"
-std::string List(const std::vector<std::string>& words) {
+std::string List(const std::vector<std::string>& words, const std::string& last = " and ") {
   if (words.empty()) return "";
   std::string list = words[0];
-  for (size_t i = 1; i < words.size(); ++i) list += (i + 1 == words.size() ? " and " : ", ") + words[i];
+  for (size_t i = 1; i < words.size(); ++i) list += (i + 1 == words.size() ? last : ", ") + words[i];
   return list;
 }
 
@@ -85,7 +85,8 @@ std::string Summary(const json& runs) {
       "{} {} trained on {} with sequences of {} tokens, with the eigenvalues of {} state transitions in {}{}.",
       List(layers), is_one ? "was" : "were", TaskName(runs[0]["task"]), List(Distinct(runs, trained)),
       is_one ? "its" : "their", List(Distinct(runs, Range)),
-      tested.empty() ? ", and not tested yet" : fmt::format(", and tested on sequences of {} tokens", List(tested)));
+      tested.empty() ? ", and not tested yet"
+                     : fmt::format(", and tested on sequences of {} tokens", List(tested, " and of ")));
 }
 
 // A word of a POSIX shell.

@@ -96,6 +96,7 @@ nlohmann::json SummariseRun(const std::filesystem::path& run) {
   const Fields task = config.Object("task");
   const Fields model = config.Object("model");
   const std::string task_name = task.String("name");
+  if (task_name.empty()) task.Refuse("name", "the name of a task");
   const std::filesystem::path clean = (run / "").lexically_normal().parent_path();  // without a slash at the end
 
   nlohmann::json summary = {{"name", clean.filename().string()},

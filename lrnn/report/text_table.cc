@@ -63,8 +63,8 @@ std::string RenderReportTable(const json& report) {
   }
 
   Row head = {"Model", "Parameters", tested.size() == 1 ? *tested.begin() + " tokens" : "tested lengths"};
-  for (int64_t length : one_length) head.push_back(CountText(length) + " tokens");
   if (has_reference) head.push_back("Paper");
+  for (int64_t length : one_length) head.push_back(CountText(length) + " tokens");
   std::vector<Row> rows = {head};
   for (const json& run : report["runs"]) {
     Row row = {run["label"], CountText(run["train"]["parameters"])};
@@ -74,13 +74,13 @@ std::string RenderReportTable(const json& report) {
     } else {
       row.push_back(Score(by_length) + (tested.size() == 1 ? "" : " at " + LengthsText(by_length["lengths"])));
     }
+    if (has_reference)
+      row.push_back(run["reference"].is_null() ? "-" : AccuracyText(run["reference"]["scaled_accuracy"]));
     for (int64_t length : one_length) {
       const auto test = std::find_if(run["long"].begin(), run["long"].end(),
                                      [length](const json& t) { return t["length"] == length; });
       row.push_back(test == run["long"].end() ? "not tested" : Score(*test));
     }
-    if (has_reference)
-      row.push_back(run["reference"].is_null() ? "-" : AccuracyText(run["reference"]["scaled_accuracy"]));
     rows.push_back(row);
   }
 

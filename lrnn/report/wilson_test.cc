@@ -2,26 +2,42 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "lrnn/io/message_of.h"
 
 namespace lrnn {
 namespace {
 
-// Values of R's binom::binom.confint(x, n, methods = "wilson").
-TEST(Wilson, KnownValues) {
-  const Interval half = WilsonInterval(5, 10);
-  EXPECT_NEAR(half.low, 0.2365931, 1e-7);
-  EXPECT_NEAR(half.high, 0.7634069, 1e-7);
-  const Interval most = WilsonInterval(81, 263);
-  EXPECT_NEAR(most.low, 0.2552852, 1e-6);
-  EXPECT_NEAR(most.high, 0.3662124, 1e-6);
+constexpr double kZ = 1.959963984540054;  // the normal distribution's 97.5 % quantile
+
+// The bounds are the rates q at which the observed p is just z standard deviations away, |p - q| = z sqrt(q (1-q) / n):
+// found by bisection between p and 0 or 1.
+double Bound(double p, double n, double end) {
+  double inside = p, outside = end;
+  for (int i = 0; i < 200; ++i) {
+    const double q = (inside + outside) / 2;
+    (std::abs(p - q) < kZ * std::sqrt(q * (1 - q) / n) ? inside : outside) = q;
+  }
+  return inside;
+}
+
+TEST(Wilson, SolvesItsEquation) {
+  for (const int64_t n : {1, 10, 38, 263, 8192}) {
+    for (const int64_t k : {n / 3, n / 2, n - n / 10}) {
+      if (k == 0 || k == n) continue;
+      const double p = static_cast<double>(k) / static_cast<double>(n);
+      EXPECT_NEAR(WilsonInterval(k, n).low, Bound(p, n, 0), 1e-12) << k << " of " << n;
+      EXPECT_NEAR(WilsonInterval(k, n).high, Bound(p, n, 1), 1e-12) << k << " of " << n;
+    }
+  }
 }
 
 TEST(Wilson, EndsAreExact) {
   for (int64_t n : {1, 38, 8192}) {
     EXPECT_EQ(WilsonInterval(n, n).high, 1.0);
     EXPECT_EQ(WilsonInterval(0, n).low, 0.0);
-    EXPECT_NEAR(WilsonInterval(n, n).low, n / (n + 1.959963984540054 * 1.959963984540054), 1e-12);
+    EXPECT_NEAR(WilsonInterval(n, n).low, n / (n + kZ * kZ), 1e-12);
   }
 }
 

@@ -56,7 +56,7 @@ export function plot(description, options) {
 }
 
 // The vertical axis of scaled accuracy: chance and perfect are named, and have a line across the panel.
-const names = new Map([[0, "chance 0.0"], [1, "perfect 1.0"]]);
+const names = new Map([[0, "chance 0"], [1, "perfect 1"]]);
 export function accuracyAxis(lowest) {
   return {
     y: {domain: [Math.min(-0.12, lowest - 0.03), 1.06], label: null},

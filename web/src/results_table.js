@@ -4,8 +4,8 @@ import * as format from "./format.js";
 
 const none = () => h("span", {class: "none"}, "not tested");
 
-// The number, its interval and a bar from 0 to 1.
-function score(run, result) {
+// The number, its interval and a bar from 0 to 1; the lengths too where they differ between the runs.
+function score(run, result, names_lengths = false) {
   if (!result) return none();
   const value = Math.min(1, Math.max(0, result.scaled_accuracy));
   return h(
@@ -13,6 +13,7 @@ function score(run, result) {
     {class: "score"},
     h("b", {}, format.accuracy(result.scaled_accuracy)),
     h("small", {}, format.interval(result.low, result.high)),
+    names_lengths ? h("small", {}, `at ${format.lengths(result.lengths)}`) : null,
     h("span", {class: "bar", style: `--value: ${value}; --color: ${run.color}`, "aria-hidden": "true"})
   );
 }
@@ -29,16 +30,18 @@ export function resultsTable(report) {
   const columns = [
     {name: "Model", head: true, value: (run) => h("div", {}, run.display, stateNote(run))},
     {name: "Parameters", number: true, optional: true, value: (run) => format.count(run.train.parameters)},
-    {name: tested.length === 1 ? `${tested[0]} tokens` : "Tested lengths", number: true, value: (run) => score(run, run.by_length)},
-    ...longs.map((length) => ({
-      name: `${format.count(length)} tokens`, number: true,
-      value: (run) => score(run, run.long.find((test) => test.length === length))
-    }))
+    {name: tested.length === 1 ? `${tested[0]} tokens` : "Tested lengths", number: true, value: (run) => score(run, run.by_length, tested.length > 1)}
   ];
   if (sources.length) {
     columns.push({
       name: "Paper", number: true,
       value: (run) => (run.reference ? format.accuracy(run.reference.scaled_accuracy) : h("span", {class: "none"}, "\u2013"))
+    });
+  }
+  for (const length of longs) {
+    columns.push({
+      name: `${format.count(length)} tokens`, number: true,
+      value: (run) => score(run, run.long.find((test) => test.length === length))
     });
   }
   const caption =
