@@ -33,39 +33,13 @@ struct Filter {
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hwy/contrib/math/math-inl.h"
+#include "lrnn/kernels/sigmoid-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// s = 1 / (1 + exp(-p)) and 1 - s, both to full relative precision: only exp(-|p|) <= 1 is ever computed.
-template <class D, class V>
-HWY_INLINE void Sigmoid(D d, V p, V& s, V& one_minus_s) {
-  const V e = hn::Exp(d, hn::Neg(hn::Abs(p)));
-  const V big = hn::Div(hn::Set(d, hn::TFromD<D>{1}), hn::Add(hn::Set(d, hn::TFromD<D>{1}), e));
-  const V small = hn::Mul(e, big);
-  const auto negative = hn::Lt(p, hn::Zero(d));
-  s = hn::IfThenElse(negative, small, big);
-  one_minus_s = hn::IfThenElse(negative, big, small);
-}
-
-template <class D, class V>
-HWY_INLINE V Silu(D d, V p) {
-  V s, one_minus_s;
-  Sigmoid(d, p, s, one_minus_s);
-  return hn::Mul(p, s);
-}
-
-// d silu / d p = s + p s (1 - s)
-template <class D, class V>
-HWY_INLINE V SiluDerivative(D d, V p) {
-  V s, one_minus_s;
-  Sigmoid(d, p, s, one_minus_s);
-  return hn::MulAdd(hn::Mul(p, s), one_minus_s, s);
-}
 
 // p of kRows (1 or 4) rows from r on, at columns c .. c + N-1. Four rows share the taps, and with a constant width kW
 // (0: any) also the loads of x.
@@ -116,14 +90,12 @@ HWY_INLINE int64_t FilterRows(D d, const Filter<T>& f, int64_t r, int64_t c, T* 
 template <int kW, typename T>
 HWY_INLINE void FilterAll(const Filter<T>& f, T* y, int64_t y_stride) {
   const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> d1;
+  int64_t c = 0;  // the first column that is not part of a whole vector
   int64_t r = 0;
-  for (; r + 4 <= f.rows; r += 4) {
-    FilterRows<kW, 4>(d1, f, r, FilterRows<kW, 4>(d, f, r, 0, y, y_stride), y, y_stride);
-  }
-  for (; r < f.rows; ++r) {
-    FilterRows<kW, 1>(d1, f, r, FilterRows<kW, 1>(d, f, r, 0, y, y_stride), y, y_stride);
-  }
+  for (; r + 4 <= f.rows; r += 4) c = FilterRows<kW, 4>(d, f, r, 0, y, y_stride);
+  for (; r < f.rows; ++r) c = FilterRows<kW, 1>(d, f, r, 0, y, y_stride);
+  if (c == f.channels) return;
+  for (r = 0; r < f.rows; ++r) FilterRows<0, 1>(hn::CappedTag<T, 1>(), f, r, c, y, y_stride);
 }
 
 // dp = dy * (d silu / d p), stored; and, unless sums is null, sums[w] += dp x[r + w], sums[W] += dp.
@@ -182,15 +154,15 @@ template <int kW, typename T>
 HWY_INLINE void GradientAll(const Filter<T>& f, const T* dy, int64_t dy_stride, T* dp, int64_t dp_stride, T* sums,
                             int64_t sums_stride) {
   const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> d1;
+  int64_t c = 0;
   int64_t r = 0;
   for (; r + 4 <= f.rows; r += 4) {
-    const int64_t c = GradientRows<kW, 4>(d, f, r, 0, dy, dy_stride, dp, dp_stride, sums, sums_stride);
-    GradientRows<kW, 4>(d1, f, r, c, dy, dy_stride, dp, dp_stride, sums, sums_stride);
+    c = GradientRows<kW, 4>(d, f, r, 0, dy, dy_stride, dp, dp_stride, sums, sums_stride);
   }
-  for (; r < f.rows; ++r) {
-    const int64_t c = GradientRows<kW, 1>(d, f, r, 0, dy, dy_stride, dp, dp_stride, sums, sums_stride);
-    GradientRows<kW, 1>(d1, f, r, c, dy, dy_stride, dp, dp_stride, sums, sums_stride);
+  for (; r < f.rows; ++r) c = GradientRows<kW, 1>(d, f, r, 0, dy, dy_stride, dp, dp_stride, sums, sums_stride);
+  if (c == f.channels) return;
+  for (r = 0; r < f.rows; ++r) {
+    GradientRows<0, 1>(hn::CappedTag<T, 1>(), f, r, c, dy, dy_stride, dp, dp_stride, sums, sums_stride);
   }
 }
 
