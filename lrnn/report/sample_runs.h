@@ -158,7 +158,7 @@ inline std::filesystem::path WriteSampleRun(const std::filesystem::path& path, c
                                 {"seconds", is_delta ? 40.6 : 86.2},
                                 {"parameters", is_delta ? 529856 : 232448},
                                 {"model_type", run.layer},
-                                {"hardware", {{"cpu", "AMD EPYC 9R14"}, {"threads", 2}}},
+                                {"hardware", {{"cpu", "sample data, not measured"}, {"threads", 2}}},
                                 {"lrnn_version", "0.1.0"}};
   WriteText(path / "train.json", train.dump(2));
   if (run.has_metrics) WriteText(path / "metrics.jsonl", SampleMetrics(run, rng));

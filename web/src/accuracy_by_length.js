@@ -74,7 +74,7 @@ export function accuracyByLength(report) {
   );
   const missing = report.runs.filter((run) => !run.by_length).map((run) => run.display);
   const caption =
-    "Scaled accuracy on sequences longer than those of training (shaded): 1 is perfect, 0 is guessing. " +
+    "Scaled accuracy by length: 1 is perfect, 0 is guessing; shaded: the lengths of training. " +
     "Solid lines: the eigenvalues may be negative; dashed lines: they may not. Neighbouring lengths are pooled; bands are 95 % Wilson intervals." +
     (missing.length ? ` Not evaluated yet: ${format.list(missing)}.` : "");
   return section("by-length", "Accuracy by length", figure(panels(300, items), caption, numbers));
