@@ -53,6 +53,7 @@ int64_t Fields::Int(std::string_view name, int64_t otherwise) const { return Has
 int64_t Fields::PositiveInt(std::string_view name) const {
   const nlohmann::json& field = Get(name);
   if (!IsInt64(field) || field.get<int64_t>() < 1) Refuse(name, "a positive integer");
+  if (field.get<int64_t>() > std::numeric_limits<int32_t>::max()) Refuse(name, "an integer below 2^31");
   return field.get<int64_t>();
 }
 

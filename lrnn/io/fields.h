@@ -23,7 +23,7 @@ class Fields {
   // Without a default the field must be there.
   int64_t Int(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
-  int64_t PositiveInt(std::string_view name) const;  // >= 1
+  int64_t PositiveInt(std::string_view name) const;  // 1 .. 2^31-1: the product of two sizes fits
   int64_t PositiveInt(std::string_view name, int64_t otherwise) const;
   double Double(std::string_view name) const;  // an integer is a number too
   double Double(std::string_view name, double otherwise) const;

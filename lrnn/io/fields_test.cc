@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/message_of.h"
 
 namespace lrnn {
 namespace {
@@ -12,7 +12,8 @@ using nlohmann::json;
 
 Fields Example() {
   return Fields(
-      json::parse(R"({"hidden_size": 128, "expand": 1.5, "zero": 0, "negative": -3, "huge": 18446744073709551615,
+      json::parse(
+          R"({"hidden_size": 128, "expand": 1.5, "zero": 0, "large": 2147483648, "negative": -3, "huge": 18446744073709551615,
                                 "name": "abc", "tie": true, "conv_size": null, "symbols": ["a", "b"], "mixed": ["a", 1],
                                 "lrnn": {"task": "parity", "inner": {"x": "y"}}})"),
       "m/config.json");
@@ -57,6 +58,8 @@ TEST(Fields, ErrorsGivePlaceAndValue) {
   EXPECT_EQ(MessageOf([&] { fields.Int("expand"); }), place + R"("expand": expected an integer, got 1.5)");
   EXPECT_EQ(MessageOf([&] { fields.Int("huge"); }), place + R"("huge": expected an integer, got 18446744073709551615)");
   EXPECT_EQ(MessageOf([&] { fields.PositiveInt("zero"); }), place + R"("zero": expected a positive integer, got 0)");
+  EXPECT_EQ(MessageOf([&] { fields.PositiveInt("large"); }),
+            place + R"("large": expected an integer below 2^31, got 2147483648)");
   EXPECT_EQ(MessageOf([&] { fields.PositiveInt("negative", 1); }),
             place + R"("negative": expected a positive integer, got -3)");
   EXPECT_EQ(MessageOf([&] { fields.Double("tie"); }), place + R"("tie": expected a number, got true)");

@@ -1,0 +1,29 @@
+// The recurrent form of a layer: one token in, one token out, all memory of the past in a state of fixed size.
+//
+// A mixer holds the weights and is shared by all sessions; state and scratch belong to the session.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lrnn {
+
+class RuntimeMixer {
+ public:
+  virtual ~RuntimeMixer() = default;
+
+  virtual int64_t StateSize() const = 0;  // in floats
+  virtual int64_t ScratchSize()
+      const = 0;  // in floats; what Step needs besides, its content means nothing before and after
+
+  // The state before the first token: zeros unless a layer says otherwise.
+  virtual void InitState(float* state) const { std::fill_n(state, StateSize(), 0.0f); }
+
+  // x, y: [D]. Reads and updates the state. Does not allocate.
+  virtual void Step(const float* x, float* state, float* scratch, float* y) const = 0;
+};
+
+// The boundaries of one sequence of one token, what the kernels see of a step.
+inline constexpr int32_t kOneToken[2] = {0, 1};
+
+}  // namespace lrnn

@@ -1,0 +1,121 @@
+#include "lrnn/runtime/model.h"
+
+#include <algorithm>
+#include <string>
+
+#include "lrnn/base/error.h"
+#include "lrnn/io/model_directory.h"
+#include "lrnn/io/skeleton.h"
+#include "lrnn/kernels/matvec.h"
+#include "lrnn/kernels/rms_norm.h"
+#include "lrnn/runtime/linear.h"
+#include "lrnn/runtime/registry.h"
+#include "lrnn/runtime/swiglu.h"
+
+namespace lrnn {
+
+// x <- x + mixer(RMSNorm(x)). A block is one of these, or two where the second is an MLP.
+struct RuntimeSublayer {
+  std::vector<float> norm;  // [D]
+  std::unique_ptr<RuntimeMixer> mixer;
+};
+
+struct RuntimeNetwork {
+  RuntimeNetwork(WeightReader& weights, const RuntimeLayer& layer);
+
+  Vocabulary vocabulary;
+  int64_t vocab_size;
+  int64_t D;
+  float eps;
+  std::vector<float> embedding;  // [vocab_size, D]
+  std::vector<RuntimeSublayer> sublayers;
+  std::vector<float> final_norm;  // [D], or empty for none
+  std::vector<float> head;        // [vocab_size, D], or empty: the embedding
+};
+
+RuntimeNetwork::RuntimeNetwork(WeightReader& weights, const RuntimeLayer& layer)
+    : vocabulary(Vocabulary::FromConfig(weights.config())) {
+  const Fields& config = weights.config();
+  const Skeleton& skeleton = SkeletonOf(layer.model_type);
+  vocab_size = config.PositiveInt("vocab_size");
+  D = config.PositiveInt("hidden_size");
+  eps = static_cast<float>(config.Double(skeleton.norm_eps_key, skeleton.norm_eps));
+  embedding = weights.Read(skeleton.root + ".embeddings.weight", {vocab_size, D});
+
+  const int64_t layers = config.PositiveInt("num_hidden_layers");
+  for (int64_t i = 0; i < layers; ++i) {
+    const std::string prefix = fmt::format("{}.layers.{}.", skeleton.root, i);
+    const auto norm = [&](const std::string& name) { return weights.Read(prefix + name + ".weight", {D}); };
+    sublayers.push_back({norm(skeleton.mixer_norm), layer.load(weights, prefix + skeleton.mixer)});
+    if (skeleton.has_mlp) sublayers.push_back({norm("mlp_norm"), LoadRuntimeSwiGlu(weights, prefix + "mlp")});
+  }
+
+  if (config.Bool("use_final_norm", true)) {
+    final_norm = weights.Read(fmt::format("{}.{}.weight", skeleton.root, skeleton.final_norm), {D});
+  }
+  // Hugging Face leaves out the key when it is true; a tied head may be stored all the same.
+  const std::string head_name = "lm_head.weight";
+  if (config.Bool("tie_word_embeddings", !weights.Has(head_name))) {
+    weights.Skip(head_name);
+  } else {
+    head = weights.Read(head_name, {vocab_size, D});
+  }
+  weights.CheckAllRead();
+}
+
+Session::Session(std::shared_ptr<const RuntimeNetwork> network) : network_(std::move(network)) {
+  int64_t state = 0, scratch = 0;
+  for (const RuntimeSublayer& sublayer : network_->sublayers) {
+    state += sublayer.mixer->StateSize();
+    scratch = std::max(scratch, sublayer.mixer->ScratchSize());
+  }
+  state_.resize(state);
+  scratch_.resize(scratch);
+  for (std::vector<float>* row : {&x_, &normed_, &mixed_}) row->resize(network_->D);
+  logits_.resize(network_->vocab_size);
+  Reset();
+}
+
+void Session::Reset() {
+  float* state = state_.data();
+  for (const RuntimeSublayer& sublayer : network_->sublayers) {
+    sublayer.mixer->InitState(state);
+    state += sublayer.mixer->StateSize();
+  }
+}
+
+std::span<const float> Session::Step(int32_t token) {
+  const RuntimeNetwork& net = *network_;
+  LRNN_CHECK(token >= 0 && token < net.vocab_size,
+             "[Session::Step] expected a token in 0 .. {} (vocabulary of {}), got {}", net.vocab_size - 1,
+             net.vocab_size, token);
+  std::copy_n(net.embedding.data() + token * net.D, net.D, x_.data());
+  float* state = state_.data();
+  for (const RuntimeSublayer& sublayer : net.sublayers) {
+    kernels::RmsNorm(x_.data(), net.D, 1, net.D, sublayer.norm.data(), net.eps, normed_.data(), /*threads=*/1);
+    sublayer.mixer->Step(normed_.data(), state, scratch_.data(), mixed_.data());
+    for (int64_t i = 0; i < net.D; ++i) x_[i] += mixed_[i];
+    state += sublayer.mixer->StateSize();
+  }
+  const float* last = x_.data();
+  if (!net.final_norm.empty()) {
+    kernels::RmsNorm(x_.data(), net.D, 1, net.D, net.final_norm.data(), net.eps, normed_.data(), /*threads=*/1);
+    last = normed_.data();
+  }
+  const std::vector<float>& head = net.head.empty() ? net.embedding : net.head;
+  kernels::MatVec(head.data(), last, nullptr, net.vocab_size, net.D, logits_.data(), /*threads=*/1);
+  return logits_;
+}
+
+RuntimeModel RuntimeModel::Load(const std::filesystem::path& path) {
+  const ModelDirectory files = ModelDirectory::Open(path);
+  WeightReader weights(files);
+  const RuntimeLayer& layer = FindRuntimeLayer(files.fields());
+  return RuntimeModel(std::make_shared<const RuntimeNetwork>(weights, layer));
+}
+
+int64_t RuntimeModel::vocab_size() const { return network_->vocab_size; }
+
+const Vocabulary& RuntimeModel::vocabulary() const { return network_->vocabulary; }
+
+}  // namespace lrnn
