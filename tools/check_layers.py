@@ -26,8 +26,8 @@ LADDER = [
     ("layers", "io ops", True),
     ("models", "io ops layers", True),
     ("data", "io", True),
-    ("train", "io tasks data models", True),
-    ("analysis", "io automata tasks layers models", True),
+    ("train", "io kernels tasks ops layers data models", True),
+    ("analysis", "io automata tasks ops layers models", True),
 ]
 
 TORCH_HEADERS = ("torch/", "ATen/", "c10/", "caffe2/")

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <vector>
 
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/io/test_directory.h"
 
 namespace lrnn {

@@ -7,8 +7,8 @@
 
 namespace lrnn {
 
-// Parses JSON text. Errors start with `source:line:column`; a key that occurs twice in an object and nesting deeper
-// than 64 are errors too.
+// Parses JSON text. Errors start with `source:line:column`, or `source` alone when the text is well-formed and wrong
+// all the same: a key twice in an object, nesting deeper than 64, a number that no double can hold.
 nlohmann::json ParseJson(std::string_view text, std::string_view source);
 
 nlohmann::json ReadJson(const std::filesystem::path& path);

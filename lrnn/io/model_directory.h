@@ -27,8 +27,7 @@ class ModelDirectory {
   // The tensors of all files. Views stay valid as long as this object (or what it is moved into) lives.
   const TensorMap& tensors() const { return tensors_; }
   const TensorView* Find(std::string_view name) const;  // nullptr when there is none
-  const TensorView& Get(
-      std::string_view name) const;  // an Error names the weights file and the tensor when there is none
+  const TensorView& Get(std::string_view name) const;   // an Error names file and tensor when there is none
 
   // The tensor as floats; an Error names file, tensor, expected and found shape, or the type when it is not a float
   // type.

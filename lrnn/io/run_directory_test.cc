@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lrnn/io/atomic_file.h"
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/io/test_directory.h"
 
 namespace lrnn {

@@ -1,8 +1,9 @@
 // The safetensors format: named tensors in one file, read through a memory map without copying.
 //
 //   8 bytes     n, the length of the header, little-endian
-//   n bytes     JSON: {"__metadata__": {string: string}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [b,
-//   e]}} the rest    the buffer; a tensor is its bytes b .. e-1, row-major, little-endian
+//   n bytes     JSON: {"__metadata__": {string: string},
+//                      name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...}
+//   the rest    the buffer; a tensor is its bytes begin .. end-1, row-major, little-endian
 //
 // The tensors cover the buffer without overlap and without holes. Source: github.com/huggingface/safetensors.
 #pragma once

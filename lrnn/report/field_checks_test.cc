@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/message_of.h"
 
 namespace lrnn {
 namespace {

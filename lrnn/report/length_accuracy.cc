@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 
+#include "lrnn/base/wilson.h"
 #include "lrnn/io/fields.h"
 #include "lrnn/io/json_file.h"
 #include "lrnn/report/field_checks.h"
-#include "lrnn/report/wilson.h"
 
 namespace lrnn {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/wilson.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/io/test_directory.h"
 #include "lrnn/report/sample_runs.h"
-#include "lrnn/report/wilson.h"
 
 namespace lrnn {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lrnn/base/rng.h"
-#include "lrnn/report/wilson.h"
+#include "lrnn/base/wilson.h"
 
 namespace lrnn {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/io/test_directory.h"
 #include "lrnn/report/sample_runs.h"
 

@@ -1,10 +1,10 @@
-#include "lrnn/report/wilson.h"
+#include "lrnn/base/wilson.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "lrnn/io/message_of.h"
+#include "lrnn/base/message_of.h"
 
 namespace lrnn {
 namespace {

@@ -1,4 +1,4 @@
-#include "lrnn/report/wilson.h"
+#include "lrnn/base/wilson.h"
 
 #include <algorithm>
 #include <cmath>

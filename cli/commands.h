@@ -1,0 +1,18 @@
+// The commands of `lrnn`. Each adds itself to the program; a new command is one file, one line here and one in main.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lrnn::cli {
+
+void AddReport(CLI::App& app);
+void AddRun(CLI::App& app);
+void AddTasks(CLI::App& app);
+
+// In builds with torch:
+void AddAnalyze(CLI::App& app);
+void AddEval(CLI::App& app);
+void AddLayers(CLI::App& app);
+void AddTrain(CLI::App& app);
+
+}  // namespace lrnn::cli

@@ -1,0 +1,48 @@
+// `lrnn`: the program. Errors end here: one line on stderr, exit code 2 for bad input, 1 when the work failed.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "lrnn/base/error.h"
+#include "lrnn/base/version.h"
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "lrnn: linear RNNs that track state\n\n"
+      "Trains, evaluates and runs linear RNNs whose state transitions have eigenvalues in [0, 1] or, extended, in [-1, "
+      "1].\n"
+      "Each command explains itself:  lrnn train --help",
+      "lrnn");
+  app.set_version_flag("--version", std::string("lrnn ") + std::string(lrnn::kVersion), "print the version");
+  app.require_subcommand(1);
+#ifdef LRNN_WITH_TORCH
+  lrnn::cli::AddTrain(app);
+  lrnn::cli::AddEval(app);
+  lrnn::cli::AddAnalyze(app);
+#endif
+  lrnn::cli::AddRun(app);
+  lrnn::cli::AddReport(app);
+  lrnn::cli::AddTasks(app);
+#ifdef LRNN_WITH_TORCH
+  lrnn::cli::AddLayers(app);
+#endif
+  app.failure_message([](const CLI::App* command, const CLI::Error& error) {
+    return std::string("lrnn: ") + error.what() + "\n" + "Try: " + command->get_name() + " --help\n";
+  });
+
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const lrnn::Failure& failure) {
+    std::fprintf(stderr, "lrnn: %s\n", failure.what());
+    return 1;
+  } catch (const lrnn::Error& error) {
+    std::fprintf(stderr, "lrnn: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lrnn: unexpected: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,120 @@
+#include "lrnn/models/model.h"
+
+#include <gmock/gmock.h>
+
+#include "lrnn/base/error.h"
+#include "lrnn/layers/registry.h"
+#include "lrnn/ops/gradient_check.h"
+
+namespace lrnn {
+namespace {
+
+using ops::Sequences;
+using torch::Tensor;
+
+// The paper's models: width 128, two layers; Mamba with a convolution of width 1 and no norm before the head.
+Model PaperModel(const std::string& type, int64_t vocabulary) {
+  nlohmann::json config = {
+      {"model_type", type}, {"vocab_size", vocabulary}, {"hidden_size", 128}, {"num_hidden_layers", 2}};
+  if (type == "mamba") config.update({{"conv_kernel", 1}, {"use_final_norm", false}});
+  return Model(Fields(config, "test"), 1);
+}
+
+Model SmallModel(const std::string& type, nlohmann::json changes = nlohmann::json::object()) {
+  nlohmann::json config = {{"model_type", type},
+                           {"vocab_size", 7},
+                           {"hidden_size", 16},
+                           {"num_hidden_layers", 2},
+                           {"allow_neg_eigval", true}};
+  config.update(changes);
+  return Model(Fields(config, "test"), 1);
+}
+
+Tensor Tokens(int64_t count) {
+  torch::manual_seed(1);
+  return torch::randint(7, {count}, torch::kInt64);
+}
+
+TEST(Model, ParameterCountsOfTheFactSheet) {
+  EXPECT_EQ(PaperModel("delta_net", 3)->parameter_count(), 529856);
+  EXPECT_EQ(PaperModel("delta_net", 10)->parameter_count(), 531648);
+  EXPECT_EQ(PaperModel("delta_net", 12)->parameter_count(), 532160);
+  EXPECT_EQ(PaperModel("mamba", 3)->parameter_count(), 232448);
+  EXPECT_EQ(PaperModel("mamba", 10)->parameter_count(), 234240);
+  EXPECT_EQ(PaperModel("mamba", 12)->parameter_count(), 234752);
+}
+
+TEST(Model, ParametersHaveTheFieldsNames) {
+  const auto names = [](const Model& model) { return model->named_parameters().keys(); };
+  EXPECT_THAT(names(SmallModel("delta_net")),
+              testing::IsSupersetOf({"model.embeddings.weight", "model.layers.0.attn_norm.weight",
+                                     "model.layers.1.attn.q_conv1d.weight", "model.layers.0.mlp_norm.weight",
+                                     "model.layers.0.mlp.gate_proj.weight", "model.norm.weight", "lm_head.weight"}));
+  EXPECT_THAT(names(SmallModel("mamba")),
+              testing::IsSupersetOf({"backbone.embeddings.weight", "backbone.layers.0.norm.weight",
+                                     "backbone.layers.1.mixer.A_log", "backbone.layers.0.mixer.dt_proj.bias",
+                                     "backbone.norm_f.weight", "lm_head.weight"}));
+  EXPECT_THAT(
+      names(SmallModel("mamba", {{"use_final_norm", false}, {"tie_word_embeddings", true}})),
+      testing::Not(testing::AnyOf(testing::Contains("lm_head.weight"), testing::Contains("backbone.norm_f.weight"))));
+}
+
+TEST(Model, InitialisationOfTheFactSheet) {
+  const auto deviation = [](const Model& model, const std::string& name) {
+    return model->named_parameters()[name].std().item<double>();
+  };
+  const Model delta = PaperModel("delta_net", 100);
+  EXPECT_NEAR(deviation(delta, "model.embeddings.weight"), 0.02, 1e-3);
+  EXPECT_NEAR(deviation(delta, "lm_head.weight"), 0.02, 1e-3);
+  EXPECT_NEAR(deviation(delta, "model.layers.0.mlp.up_proj.weight"), 0.02, 1e-3);
+  EXPECT_NEAR(deviation(delta, "model.layers.0.mlp.down_proj.weight"), 0.01, 5e-4);
+  const Model mamba = PaperModel("mamba", 100);
+  EXPECT_NEAR(deviation(mamba, "backbone.embeddings.weight"), 1, 0.05);
+  EXPECT_NEAR(deviation(mamba, "lm_head.weight"), 1 / std::sqrt(3.0 * 128), 3e-3);
+}
+
+TEST(Model, ChosenRowsAreRowsOfAll) {
+  for (const LayerInfo& layer : Layers()) {
+    Model model = SmallModel(layer.name);
+    const auto sequences = Sequences::FromLengths({5, 8});
+    const Tensor rows = torch::tensor({1, 4, 12}, torch::kInt64), tokens = Tokens(13);
+    EXPECT_LT(ops::RelativeError(model->forward(tokens, sequences, rows),
+                                 model->forward(tokens, sequences).index_select(0, rows)),
+              1e-5)
+        << layer.name;
+  }
+}
+
+TEST(Model, StateCarriesAStream) {
+  for (const LayerInfo& layer : Layers()) {
+    Model model = SmallModel(layer.name);
+    torch::NoGradGuard no_grad;
+    const Tensor tokens = Tokens(20), whole = model->forward(tokens, Sequences::Single(20));
+    ModelState state;
+    const Tensor first = model->forward(tokens.slice(0, 0, 13), Sequences::Single(13), c10::nullopt, &state);
+    const Tensor rest = model->forward(tokens.slice(0, 13), Sequences::Single(7), c10::nullopt, &state);
+    EXPECT_LT(ops::RelativeError(torch::cat({first, rest}), whole), 1e-5) << layer.name;
+    int64_t numbers = 0;
+    for (const MixerState& mixer : state) {
+      for (const Tensor& tensor : mixer) numbers += tensor.numel();
+    }
+    EXPECT_EQ(numbers, model->state_size());
+  }
+}
+
+TEST(Model, WithoutWeightDecayNamesParameters) {
+  const Model mamba = SmallModel("mamba");
+  EXPECT_THAT(mamba->WithoutWeightDecay(),
+              testing::ElementsAre("backbone.layers.0.mixer.A_log", "backbone.layers.0.mixer.D",
+                                   "backbone.layers.1.mixer.A_log", "backbone.layers.1.mixer.D"));
+  for (const auto& name : mamba->WithoutWeightDecay()) EXPECT_TRUE(mamba->named_parameters().contains(name));
+  EXPECT_THAT(SmallModel("delta_net")->WithoutWeightDecay(), testing::IsEmpty());
+}
+
+TEST(Model, RefusesTokensThatAreNotOnePerRow) {
+  Model model = SmallModel("delta_net");
+  EXPECT_THROW(model->forward(Tokens(4), Sequences::Single(5)), Error);
+}
+
+}  // namespace
+}  // namespace lrnn

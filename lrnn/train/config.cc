@@ -1,0 +1,144 @@
+#include "lrnn/train/config.h"
+
+#include <sstream>
+
+#include "lrnn/base/error.h"
+#include "lrnn/io/atomic_file.h"
+#include "lrnn/layers/registry.h"
+#include "lrnn/models/model.h"
+#include "lrnn/tasks/registry.h"
+#include "lrnn/train/toml_reader.h"
+
+namespace lrnn {
+namespace {
+
+// Settings of config.json that every layer's model takes.
+const std::vector<std::string> kModelKeys = {"hidden_ratio", "intermediate_size", "initializer_range",
+                                             "tie_word_embeddings", "use_final_norm"};
+
+nlohmann::json ToJson(TomlSection& section, const std::string& key) {
+  const toml::node& node = section.Node(key);
+  if (const auto value = node.value_exact<bool>()) return *value;
+  if (const auto value = node.value_exact<int64_t>()) return *value;
+  if (const auto value = node.value_exact<double>()) return *value;
+  if (const auto value = node.value_exact<std::string>()) return *value;
+  section.Refuse(key, "a number, a string, true or false");
+}
+
+bool ParseEigenvalues(TomlSection& section, const LayerInfo& layer) {
+  const auto text = [](EigenvalueRange range) { return fmt::format("[{},{}]", range.low, range.high); };
+  std::string value = section.String("eigenvalues");
+  std::erase(value, ' ');
+  if (value == text(layer.extended)) return true;
+  if (value == text(layer.original)) return false;
+  section.Refuse("eigenvalues", fmt::format("\"{}\" or \"{}\"", text(layer.original), text(layer.extended)));
+}
+
+nlohmann::json ParseModel(TomlSection& section, const Task& task) {
+  const std::string layer_name = section.String("layer");
+  const LayerInfo* layer;
+  try {
+    layer = &FindLayer(layer_name);
+  } catch (const Error& error) {
+    section.Complain("layer", error.what());
+  }
+  nlohmann::json config = {{"model_type", layer_name}, {"vocab_size", task.vocab_size()}};
+  config["lrnn"] = {{"task", task.name()}, {"symbols", task.symbols()}};
+  config["allow_neg_eigval"] = ParseEigenvalues(section, *layer);
+  config["hidden_size"] = section.Int("hidden_size", 1);
+  config["num_hidden_layers"] = section.Int("num_hidden_layers", 1);
+
+  std::vector<std::string> keys = kModelKeys;
+  for (const ConfigKey& key : layer->keys) keys.push_back(key.name);
+  for (const std::string& key : keys) {
+    if (section.Has(key)) config[key] = ToJson(section, key);
+  }
+  section.RefuseUnread(keys);
+  try {
+    Model(Fields(config, "[model]"), 0);  // what the layer itself refuses is refused now, not in the middle of a run
+  } catch (const Error& error) {
+    section.Complain("layer", error.what());
+  }
+  return config;
+}
+
+LengthRange ParseLengths(TomlSection& section, std::string_view key, const Task& task) {
+  const auto [min, max] = section.Range(key);
+  if (min < task.min_length()) section.Refuse(key, fmt::format("lengths from {} on for this task", task.min_length()));
+  return {min, max};
+}
+
+}  // namespace
+
+TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
+                             const std::vector<std::string>& overrides) {
+  toml::table table = ParseToml(text, file);
+  for (const std::string& assignment : overrides) OverrideToml(table, assignment);
+
+  TrainConfig config;
+  config.text = text;
+  if (!overrides.empty()) {
+    std::ostringstream out;
+    out << table << "\n";
+    config.text = out.str();
+  }
+  for (const auto& [key, node] : table) {
+    const std::string_view name = key.str();
+    LRNN_CHECK(name == "run" || name == "task" || name == "model" || name == "train" || name == "reference",
+               "{}:{}: unknown section [{}] (known: run, task, model, train, reference)", file,
+               node.source().begin.line, name);
+  }
+
+  TomlSection run(table, "run", file);
+  run.String("title", "");
+  run.RefuseUnread();
+
+  TomlSection task(table, "task", file);
+  try {
+    config.task = &FindTask(task.String("name"));
+  } catch (const Error& error) {
+    if (!task.Has("name")) throw;
+    task.Complain("name", error.what());
+  }
+  config.train_lengths = ParseLengths(task, "train_lengths", *config.task);
+  config.eval_lengths = ParseLengths(task, "eval_lengths", *config.task);
+  task.RefuseUnread();
+
+  TomlSection model(table, "model", file);
+  config.model = ParseModel(model, *config.task);
+
+  TomlSection train(table, "train", file);
+  config.steps = train.Int("steps", 1);
+  config.batch_size = train.Int("batch_size", 1);
+  config.learning_rate = train.Double("learning_rate", 0.0);
+  config.warmup_steps = train.Int("warmup_steps", 0, 0);
+  config.min_learning_rate_ratio = train.Double("min_learning_rate_ratio", 1e-3, 0.0);
+  config.weight_decay = train.Double("weight_decay", 0.0, 0.0);
+  config.beta1 = train.Double("beta1", 0.9, 0.0);
+  config.beta2 = train.Double("beta2", 0.999, 0.0);
+  config.epsilon = train.Double("epsilon", 1e-8, 0.0);
+  config.seed = static_cast<uint64_t>(train.Int("seed", 0, 0));
+  config.threads = static_cast<int>(train.Int("threads", 0, 0));
+  config.log_every = train.Int("log_every", 10, 1);
+  config.eval_every = train.Int("eval_every", 0, 0);
+  config.eval_sequences = train.Int("eval_sequences", 1024, 1);
+  config.checkpoint_every = train.Int("checkpoint_every", 200, 1);
+  train.RefuseUnread();
+  if (config.warmup_steps > config.steps) train.Refuse("warmup_steps", fmt::format("at most steps = {}", config.steps));
+  if (config.beta1 >= 1) train.Refuse("beta1", "a number below 1");
+  if (config.beta2 >= 1) train.Refuse("beta2", "a number below 1");
+
+  TomlSection reference(table, "reference", file);
+  if (table.contains("reference")) {
+    reference.String("source");
+    reference.Double("scaled_accuracy", -1.0);
+    reference.RefuseUnread();
+  }
+  return config;
+}
+
+TrainConfig ReadTrainConfig(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  return ParseTrainConfig(ReadFile(path), path.string(), overrides);
+}
+
+}  // namespace lrnn

@@ -1,0 +1,116 @@
+#include "lrnn/train/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lrnn/base/message_of.h"
+
+namespace lrnn {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kText = R"([task]
+name = "parity"
+train_lengths = [3, 40]
+eval_lengths = [40, 256]
+
+[model]
+layer = "delta_net"
+eigenvalues = "[-1, 1]"
+hidden_size = 32
+num_hidden_layers = 1
+num_heads = 2
+
+[train]
+steps = 100
+batch_size = 8
+learning_rate = 1e-3
+)";
+
+std::string Replace(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string MessageWith(const std::string& from, const std::string& to) {
+  return MessageOf([&] { ParseTrainConfig(Replace(kText, from, to), "parity.toml"); });
+}
+
+TEST(TrainConfig, ReadsWhatItSaysAndFillsInTheRest) {
+  const TrainConfig config = ParseTrainConfig(kText, "parity.toml");
+  EXPECT_EQ(config.task->name(), "parity");
+  EXPECT_EQ(config.train_lengths.max, 40);
+  EXPECT_EQ(config.eval_lengths.min, 40);
+  EXPECT_EQ(config.model.at("model_type"), "delta_net");
+  EXPECT_EQ(config.model.at("allow_neg_eigval"), true);
+  EXPECT_EQ(config.model.at("vocab_size"), 3);
+  EXPECT_EQ(config.model.at("num_heads"), 2);
+  EXPECT_EQ(config.model.at("lrnn").at("symbols").size(), 3u);
+  EXPECT_EQ(config.steps, 100);
+  EXPECT_EQ(config.warmup_steps, 0);
+  EXPECT_DOUBLE_EQ(config.learning_rate, 1e-3);
+  EXPECT_DOUBLE_EQ(config.beta2, 0.999);
+  EXPECT_EQ(config.text, kText);
+  EXPECT_EQ(ParseTrainConfig(Replace(kText, "[-1, 1]", "[0,1]"), "f").model.at("allow_neg_eigval"), false);
+}
+
+TEST(TrainConfig, OverridesAreKeptInTheText) {
+  const TrainConfig config =
+      ParseTrainConfig(kText, "parity.toml", {"train.steps=7", "train.seed=3", "run.title=two words"});
+  EXPECT_EQ(config.steps, 7);
+  EXPECT_EQ(config.seed, 3u);
+  const TrainConfig again = ParseTrainConfig(config.text, "copy.toml");
+  EXPECT_EQ(again.steps, 7);
+  EXPECT_EQ(again.model, config.model);
+  EXPECT_THAT(config.text, HasSubstr("two words"));
+}
+
+TEST(TrainConfig, ErrorsGiveThePlace) {
+  EXPECT_EQ(MessageWith("steps = 100", "step = 100"), "parity.toml:13: [train] key \"steps\" is missing");
+  EXPECT_EQ(MessageWith("batch_size = 8", "batch_size = 8\nsead = 1"),
+            "parity.toml:16: [train] unknown key \"sead\" (did you mean \"seed\"?)");
+  EXPECT_EQ(MessageWith("steps = 100", "steps = \"many\""),
+            "parity.toml:14: [train] steps: expected an integer of at least 1, got 'many'");
+  EXPECT_EQ(MessageWith("steps = 100", "steps = 0"),
+            "parity.toml:14: [train] steps: expected an integer of at least 1, got 0");
+  EXPECT_EQ(MessageWith("1e-3", "-1.0"),
+            "parity.toml:16: [train] learning_rate: expected a number of at least 0, got -1.0");
+  EXPECT_EQ(MessageWith("1e-3", "nan"),
+            "parity.toml:16: [train] learning_rate: expected a number of at least 0, got nan");
+  EXPECT_EQ(MessageWith("\"parity\"", "\"party\""), "parity.toml:2: [task] unknown task \"party\" (known: parity)");
+  EXPECT_EQ(MessageWith("[3, 40]", "[40, 3]"),
+            "parity.toml:3: [task] train_lengths: expected two integers [shortest, longest], got [ 40, 3 ]");
+  EXPECT_EQ(MessageWith("[3, 40]", "[1, 40]"),
+            "parity.toml:3: [task] train_lengths: expected lengths from 2 on for this task, got [ 1, 40 ]");
+  EXPECT_THAT(MessageWith("delta_net", "delta_nut"),
+              HasSubstr("parity.toml:7: [model] unknown layer \"delta_nut\" (known: delta_net"));
+  EXPECT_EQ(MessageWith("[-1, 1]", "[-2,1]"),
+            "parity.toml:8: [model] eigenvalues: expected \"[0,1]\" or \"[-1,1]\", got '[-2,1]'");
+  EXPECT_EQ(MessageWith("num_heads = 2", "heads = 2"), "parity.toml:11: [model] unknown key \"heads\"");
+  EXPECT_THAT(MessageWith("num_heads = 2", "num_heads = 3"),
+              HasSubstr("[model] [model]: field \"num_heads\": expected a divisor of 32"));
+  EXPECT_EQ(MessageWith("[train]", "[training]"),
+            "parity.toml:13: unknown section [training] (known: run, task, model, train, reference)");
+  EXPECT_THAT(MessageWith("steps = 100", "steps = "), HasSubstr("parity.toml:14:"));
+  EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nwarmup_steps = 101"),
+            "parity.toml:15: [train] warmup_steps: expected at most steps = 100, got 101");
+}
+
+TEST(TrainConfig, ErrorsOfOverridesNameTheCommandLine) {
+  const auto message = [](const std::string& assignment) {
+    return MessageOf([&] { ParseTrainConfig(kText, "parity.toml", {assignment}); });
+  };
+  EXPECT_EQ(message("train.steps"), "--set: expected key=value, got \"train.steps\"");
+  EXPECT_EQ(message("steps=4"), "--set: expected section.key=value, got \"steps=4\"");
+  EXPECT_EQ(message("train.steps=x"), "--set: [train] steps: expected an integer of at least 1, got 'x'");
+  EXPECT_EQ(message("train.step=3"), "--set: [train] unknown key \"step\" (did you mean \"steps\"?)");
+}
+
+TEST(TrainConfig, MissingFile) {
+  EXPECT_THAT(MessageOf([] { ReadTrainConfig("no/such.toml"); }), HasSubstr("no/such.toml"));
+}
+
+}  // namespace
+}  // namespace lrnn

@@ -1,0 +1,162 @@
+#include "lrnn/train/trainer.h"
+
+#include <ATen/Parallel.h>
+
+#include <cmath>
+
+#include "lrnn/base/error.h"
+#include "lrnn/base/hardware.h"
+#include "lrnn/base/progress.h"
+#include "lrnn/base/timer.h"
+#include "lrnn/base/version.h"
+#include "lrnn/base/wilson.h"
+#include "lrnn/io/json_file.h"
+#include "lrnn/io/metrics_log.h"
+#include "lrnn/train/evaluate.h"
+#include "lrnn/train/schedule.h"
+
+namespace lrnn {
+
+uint64_t TrainDataSeed(uint64_t seed) { return DeriveSeed(seed, 1); }
+uint64_t ValidationDataSeed(uint64_t seed) { return DeriveSeed(seed, 2); }
+uint64_t TestDataSeed(uint64_t seed) { return DeriveSeed(seed, 3); }
+
+namespace {
+
+class Trainer {
+ public:
+  Trainer(const TrainConfig& config, const RunDirectory& run, const TrainOptions& options)
+      : config_(config),
+        run_(run),
+        options_(options),
+        threads_(config.threads > 0 ? config.threads : CpuCount()),
+        model_(Fields(config.model, run.config_path().string()), config.seed),
+        optimizer_(*model_, model_->WithoutWeightDecay(),
+                   {.lr = 0,
+                    .beta1 = config.beta1,
+                    .beta2 = config.beta2,
+                    .eps = config.epsilon,
+                    .weight_decay = config.weight_decay}),
+        metrics_(run.metrics_path()) {
+    at::set_num_threads(threads_);
+    progress_ = LoadLatestCheckpoint(run, model_, optimizer_);
+    metrics_.TruncateAfter(progress_.step);
+    seconds_before_ = progress_.seconds;
+  }
+
+  TrainEnd Run() {
+    WriteState("running");
+    Progress bar(
+        {.label = "train", .total = config_.steps, .start = progress_.step, .unit = "steps", .out = options_.progress});
+    while (progress_.step < config_.steps) {
+      if (options_.stop && *options_.stop) {
+        Save();
+        WriteState("interrupted");
+        return TrainEnd::kInterrupted;
+      }
+      Step(bar);
+      const bool last = progress_.step == config_.steps;
+      if (last || (config_.eval_every > 0 && progress_.step % config_.eval_every == 0)) Validate(bar);
+      if (last || progress_.step % config_.checkpoint_every == 0) Save();
+      bar.Update(progress_.step);
+    }
+    WriteState("complete");
+    return TrainEnd::kComplete;
+  }
+
+ private:
+  void Step(Progress& bar) {
+    const int64_t t = progress_.step;
+    const Batch batch = MakeBatch(*config_.task, config_.train_lengths, TrainDataSeed(config_.seed),
+                                  static_cast<uint64_t>(t * config_.batch_size), config_.batch_size, threads_);
+    const torch::Tensor targets = torch::tensor(batch.targets, torch::kInt64);
+    const torch::Tensor logits =
+        model_->forward(torch::tensor(batch.tokens, torch::kInt64), ops::Sequences(batch.cu_seqlens),
+                        torch::tensor(batch.rows, torch::kInt64));
+    const torch::Tensor loss_tensor = torch::nn::functional::cross_entropy(logits, targets);
+    const double loss = loss_tensor.item<double>();
+    const double rate =
+        LearningRate(t, config_.steps, config_.warmup_steps, config_.learning_rate, config_.min_learning_rate_ratio);
+    if (!std::isfinite(loss)) FailWithLoss(loss, t, rate);
+    loss_tensor.backward();
+    optimizer_.Step(t + 1, rate, threads_);
+
+    progress_.step = t + 1;
+    progress_.tokens += static_cast<int64_t>(batch.tokens.size());
+    progress_.seconds = seconds_before_ + timer_.Seconds();
+    if (progress_.step % config_.log_every != 0 && progress_.step != config_.steps) return;
+    const double accuracy = logits.argmax(1).eq(targets).to(torch::kFloat64).mean().item<double>();
+    bar.Set("loss", loss);
+    bar.Set("accuracy", accuracy);
+    metrics_.Append({{"kind", "train"},
+                     {"step", progress_.step},
+                     {"loss", loss},
+                     {"accuracy", accuracy},
+                     {"learning_rate", rate},
+                     {"tokens_per_second", static_cast<double>(progress_.tokens) / progress_.seconds},
+                     {"seconds", progress_.seconds}});
+  }
+
+  [[noreturn]] void FailWithLoss(double loss, int64_t t, double rate) {
+    WriteState("failed");
+    const auto checkpoints = run_.Checkpoints();
+    throw Failure(fmt::format("the loss is {} at step {} (learning rate {:.3g}); {}", loss, t + 1, rate,
+                              checkpoints.empty() ? std::string("there is no checkpoint yet")
+                                                  : "the last good checkpoint is " + checkpoints.back().path.string()));
+  }
+
+  void Validate(Progress& bar) {
+    const Evaluation result = Evaluate(model_, *config_.task,
+                                       {.lengths = config_.eval_lengths,
+                                        .sequences = config_.eval_sequences,
+                                        .seed = ValidationDataSeed(config_.seed)});
+    const LengthScore total = result.total();
+    const Interval interval = WilsonInterval(total.correct, total.targets);
+    bar.Set("scaled accuracy", result.scaled_accuracy());
+    metrics_.Append({{"kind", "eval"},
+                     {"step", progress_.step},
+                     {"loss", result.loss},
+                     {"accuracy", result.accuracy()},
+                     {"scaled_accuracy", result.scaled_accuracy()},
+                     {"low", config_.task->Scaled(interval.low)},
+                     {"high", config_.task->Scaled(interval.high)},
+                     {"sequences", result.options.sequences}});
+    progress_.seconds = seconds_before_ + timer_.Seconds();
+  }
+
+  void Save() { SaveCheckpoint(run_, model_, optimizer_, progress_); }
+
+  void WriteState(const char* state) {
+    WriteJson(run_.train_path(), {{"format", "lrnn.train"},
+                                  {"version", 1},
+                                  {"state", state},
+                                  {"step", progress_.step},
+                                  {"steps", config_.steps},
+                                  {"tokens", progress_.tokens},
+                                  {"seconds", progress_.seconds},
+                                  {"parameters", model_->parameter_count()},
+                                  {"model_type", config_.model.at("model_type")},
+                                  {"hardware", {{"cpu", CpuName()}, {"threads", threads_}}},
+                                  {"lrnn_version", kVersion}});
+  }
+
+  const TrainConfig& config_;
+  const RunDirectory& run_;
+  const TrainOptions& options_;
+  const int threads_;
+  Model model_;
+  AdamW optimizer_;
+  MetricsLog metrics_;
+  TrainingProgress progress_;
+  Timer timer_;
+  double seconds_before_ = 0;  // spent by earlier processes
+};
+
+}  // namespace
+
+TrainEnd Train(const TrainConfig& config, const RunDirectory& run, const TrainOptions& options) {
+  run.RemoveLeftovers();
+  return Trainer(config, run, options).Run();
+}
+
+}  // namespace lrnn

@@ -1,0 +1,162 @@
+#include "lrnn/train/trainer.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "lrnn/base/message_of.h"
+#include "lrnn/io/atomic_file.h"
+#include "lrnn/io/json_file.h"
+#include "lrnn/io/metrics_log.h"
+#include "lrnn/io/test_directory.h"
+#include "lrnn/layers/registry.h"
+
+namespace lrnn {
+namespace {
+
+TrainConfig SmallConfig(const std::string& layer, const std::vector<std::string>& overrides = {}) {
+  const std::string text = fmt::format(R"([task]
+name = "parity"
+train_lengths = [3, 10]
+eval_lengths = [10, 20]
+[model]
+layer = "{}"
+eigenvalues = "[-1,1]"
+hidden_size = 16
+num_hidden_layers = 1
+[train]
+steps = 12
+batch_size = 16
+learning_rate = 3e-3
+warmup_steps = 2
+weight_decay = 0.01
+log_every = 1
+eval_every = 5
+eval_sequences = 20
+checkpoint_every = 4
+)",
+                                       layer);
+  return ParseTrainConfig(text, "small.toml", overrides);
+}
+
+std::vector<double> Losses(const RunDirectory& run) {
+  std::vector<double> losses;
+  for (const auto& line : ReadMetrics(run.metrics_path())) {
+    if (line.at("kind") == "train") losses.push_back(line.at("loss"));
+  }
+  return losses;
+}
+
+std::string ReadWeights(const RunDirectory& run) { return ReadFile(run.LatestCheckpoint().path / "model.safetensors"); }
+
+RunDirectory NewRun(const TestDirectory& directory, const std::string& name, const TrainConfig& config) {
+  return RunDirectory::Create(directory / name, config.text);
+}
+
+TEST(Train, WritesMetricsCheckpointsAndState) {
+  const TestDirectory directory;
+  const TrainConfig config = SmallConfig("delta_net");
+  const RunDirectory run = NewRun(directory, "run", config);
+  EXPECT_EQ(Train(config, run, {}), TrainEnd::kComplete);
+  EXPECT_EQ(Losses(run).size(), 12u);
+  int evaluations = 0;
+  for (const auto& line : ReadMetrics(run.metrics_path())) evaluations += line.at("kind") == "eval";
+  EXPECT_EQ(evaluations, 3);  // after 5, 10 and the last step
+  EXPECT_EQ(run.LatestCheckpoint().step, 12);
+  const nlohmann::json state = ReadJson(run.train_path());
+  EXPECT_EQ(state.at("state"), "complete");
+  EXPECT_EQ(state.at("step"), 12);
+  EXPECT_GT(state.at("tokens"), 12 * 16 * 2);
+  // A run that is complete is left as it is.
+  const std::string weights = ReadWeights(run);
+  EXPECT_EQ(Train(config, run, {}), TrainEnd::kComplete);
+  EXPECT_EQ(Losses(run).size(), 12u);
+  EXPECT_EQ(ReadWeights(run), weights);
+}
+
+TEST(Train, ResumesBitExactly) {
+  for (const LayerInfo& layer : Layers()) {
+    const TestDirectory directory;
+    const TrainConfig config = SmallConfig(layer.name);
+    const RunDirectory whole = NewRun(directory, "whole", config);
+    Train(config, whole, {});
+
+    // As a kill -9 in the last step leaves it: the newest checkpoint is that of step 8, the log has lines beyond it,
+    // and half a checkpoint lies about.
+    const RunDirectory killed = NewRun(directory, "killed", config);
+    std::filesystem::copy(whole.path(), killed.path(),
+                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+    for (const Checkpoint& checkpoint : killed.Checkpoints()) {
+      if (checkpoint.step > 8) std::filesystem::remove_all(checkpoint.path);
+    }
+    ASSERT_EQ(killed.LatestCheckpoint().step, 8);
+    std::filesystem::create_directories(killed.checkpoints_path() / "step-00000012.tmp-half");
+    EXPECT_EQ(Train(config, killed, {}), TrainEnd::kComplete);
+    EXPECT_EQ(Losses(killed), Losses(whole)) << layer.name;
+    EXPECT_EQ(ReadWeights(killed), ReadWeights(whole)) << layer.name;
+  }
+}
+
+TEST(Train, AStopSavesAndGoesOn) {
+  const TestDirectory directory;
+  const TrainConfig config = SmallConfig("mamba");
+  const RunDirectory whole = NewRun(directory, "whole", config), stopped = NewRun(directory, "stopped", config);
+  Train(config, whole, {});
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(Train(config, stopped, {.stop = &stop}), TrainEnd::kInterrupted);
+  EXPECT_EQ(ReadJson(stopped.train_path()).at("state"), "interrupted");
+  EXPECT_EQ(stopped.LatestCheckpoint().step, 0);
+  EXPECT_EQ(Train(config, stopped, {}), TrainEnd::kComplete);
+  EXPECT_EQ(Losses(stopped), Losses(whole));
+}
+
+TEST(Train, AnInfiniteLossStopsAndKeepsTheLastCheckpoint) {
+  const TestDirectory directory;
+  const TrainConfig config =
+      SmallConfig("delta_net", {"train.learning_rate=1e30", "train.warmup_steps=5", "train.checkpoint_every=1"});
+  const RunDirectory run = NewRun(directory, "run", config);
+  const std::string message = MessageOf([&] { Train(config, run, {}); });
+  EXPECT_THAT(message,
+              testing::ContainsRegex("the loss is -?(nan|inf) at step [0-9]+ .*the last good checkpoint is .*step-"));
+  EXPECT_EQ(ReadJson(run.train_path()).at("state"), "failed");
+  EXPECT_THROW(Train(config, run, {}), Failure);
+}
+
+TEST(Train, LossFallsForEveryLayer) {
+  for (const LayerInfo& layer : Layers()) {
+    const TestDirectory directory;
+    // Words of two bits: a few hundred steps are plenty for a layer that can be trained at all.
+    const TrainConfig config =
+        SmallConfig(layer.name, {"train.steps=300", "train.batch_size=32", "train.learning_rate=1e-2",
+                                 "train.eval_every=0", "task.train_lengths=[2, 3]", "train.checkpoint_every=300"});
+    const RunDirectory run = NewRun(directory, "run", config);
+    Train(config, run, {});
+    const auto losses = Losses(run);
+    EXPECT_GT(losses.front(), 0.6) << layer.name;
+    EXPECT_LT(losses.back(), 0.05) << layer.name;
+  }
+}
+
+// The first losses of a fixed seed. `LRNN_UPDATE_GOLDEN=1 build/dev/bin/train_trainer_test` writes the file anew; the
+// tolerance allows for another order of sums on another CPU.
+TEST(Train, GoldenLosses) {
+  const std::filesystem::path file = std::filesystem::path(__FILE__).parent_path() / "golden_losses.json";
+  nlohmann::json losses;
+  for (const LayerInfo& layer : Layers()) {
+    const TestDirectory directory;
+    const TrainConfig config = SmallConfig(layer.name, {"train.steps=10"});
+    const RunDirectory run = NewRun(directory, "run", config);
+    Train(config, run, {});
+    losses[layer.name] = Losses(run);
+  }
+  if (std::getenv("LRNN_UPDATE_GOLDEN")) WriteJson(file, losses);
+  const nlohmann::json golden = ReadJson(file);
+  for (const auto& [layer, values] : losses.items()) {
+    ASSERT_EQ(golden.at(layer).size(), values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(values[i].get<double>(), golden.at(layer)[i].get<double>(), 2e-4) << layer << " step " << i + 1;
+  }
+}
+
+}  // namespace
+}  // namespace lrnn
