@@ -1,0 +1,80 @@
+#include "lrnn/ops/rms_norm.h"
+
+#include <ATen/Parallel.h>
+
+#include "lrnn/base/error.h"
+#include "lrnn/kernels/rms_norm.h"
+
+namespace lrnn::ops {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+void CheckArguments(const Tensor& x, const Tensor& weight, double eps) {
+  LRNN_CHECK(x.dim() >= 1 && x.is_floating_point(),
+             "[rms_norm] expected x of shape [..., D] and a floating type, got [{}] of {}", fmt::join(x.sizes(), ", "),
+             c10::toString(x.scalar_type()));
+  LRNN_CHECK(weight.dim() == 1 && weight.size(0) == x.size(-1),
+             "[rms_norm] expected weight of shape [D] with D = {}, got [{}]", x.size(-1),
+             fmt::join(weight.sizes(), ", "));
+  LRNN_CHECK(weight.scalar_type() == x.scalar_type(), "[rms_norm] expected weight of x's type {}, got {}",
+             c10::toString(x.scalar_type()), c10::toString(weight.scalar_type()));
+  LRNN_CHECK(weight.device() == x.device(), "[rms_norm] expected weight on x's device {}, got {}", x.device().str(),
+             weight.device().str());
+  LRNN_CHECK(eps > 0, "[rms_norm] expected eps > 0, got {}", eps);
+}
+
+// x as [R, D], the tensor itself if the kernel can read its rows in place.
+Tensor Rows(const Tensor& x) {
+  if (x.dim() == 2 && x.stride(1) == 1) return x;
+  const int64_t D = x.size(-1);
+  return x.contiguous().view({D > 0 ? x.numel() / D : 0, D});
+}
+
+class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x_any, const Tensor& weight_any, double eps) {
+    const Tensor x = Rows(x_any), weight = weight_any.contiguous();
+    const Tensor y = x.new_empty(x_any.sizes());
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "rms_norm", [&] {
+      kernels::RmsNorm(x.data_ptr<scalar_t>(), x.stride(0), x.size(0), x.size(1), weight.data_ptr<scalar_t>(),
+                       static_cast<scalar_t>(eps), y.data_ptr<scalar_t>(), at::get_num_threads());
+    });
+    context->save_for_backward({x, weight});
+    context->saved_data["eps"] = eps;
+    return y;
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    LRNN_CHECK(!torch::GradMode::is_enabled(),
+               "[rms_norm] the fused kernel can be differentiated once; use RmsNormReference for more");
+    const auto saved = context->get_saved_variables();
+    const Tensor &x = saved[0], &weight = saved[1];
+    const Tensor dy = gradients[0].contiguous();
+    const Tensor dx = dy.new_empty(dy.sizes()), dweight = weight.new_empty(weight.sizes());
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "rms_norm", [&] {
+      kernels::RmsNormBackward(x.data_ptr<scalar_t>(), x.stride(0), x.size(0), x.size(1), weight.data_ptr<scalar_t>(),
+                               static_cast<scalar_t>(context->saved_data["eps"].toDouble()), dy.data_ptr<scalar_t>(),
+                               dx.data_ptr<scalar_t>(), dweight.data_ptr<scalar_t>(), at::get_num_threads());
+    });
+    return {dx, dweight, Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor RmsNorm(const Tensor& x, const Tensor& weight, double eps) {
+  const bool fused = x.is_cpu() && (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64);
+  if (!fused) return RmsNormReference(x, weight, eps);
+  CheckArguments(x, weight, eps);
+  return RmsNormFunction::apply(x, weight, eps);
+}
+
+Tensor RmsNormReference(const Tensor& x, const Tensor& weight, double eps) {
+  CheckArguments(x, weight, eps);
+  return x * torch::rsqrt(x.square().mean(-1, /*keepdim=*/true) + eps) * weight;
+}
+
+}  // namespace lrnn::ops

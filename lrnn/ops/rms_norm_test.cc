@@ -1,0 +1,101 @@
+#include "lrnn/ops/rms_norm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lrnn/base/error.h"
+#include "lrnn/ops/gradient_check.h"
+
+namespace lrnn::ops {
+namespace {
+
+using torch::Tensor;
+using Form = Tensor (*)(const Tensor&, const Tensor&, double);
+
+constexpr double kEps = 1e-5;
+
+TensorFunction Bind(Form form) {
+  return [form](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {form(in[0], in[1], kEps)}; };
+}
+
+std::vector<Tensor> RandomInputs(at::IntArrayRef shape, torch::Dtype dtype) {
+  torch::manual_seed(1);
+  return {torch::randn(shape, dtype), torch::randn(shape.back(), dtype)};
+}
+
+TEST(RmsNorm, EqualsReference) {
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{5}, {7, 16}, {3, 4, 33}, {2, 1, 3, 8}, {0, 4}, {300, 65}}) {
+    SCOPED_TRACE(shape.size());
+    ExpectSameFunction(Bind(RmsNorm), Bind(RmsNormReference), RandomInputs(shape, torch::kFloat64), 1e-13);
+    ExpectSameFunction(Bind(RmsNorm), Bind(RmsNormReference), RandomInputs(shape, torch::kFloat32), 2e-5);
+  }
+}
+
+TEST(RmsNorm, SlicesAndTransposesOfAWiderTensor) {
+  torch::manual_seed(2);
+  const std::vector<Tensor> in{torch::randn({6, 20}, torch::kFloat64), torch::randn(7, torch::kFloat64)};
+  const auto bind = [](Form form, auto view) -> TensorFunction {
+    return [=](const std::vector<Tensor>& x) -> std::vector<Tensor> { return {form(view(x[0]), x[1], kEps)}; };
+  };
+  const auto slice = [](const Tensor& x) { return x.slice(1, 3, 10); };
+  const auto steps = [](const Tensor& x) { return x.slice(1, 0, 20, 3); };
+  ExpectSameFunction(bind(RmsNorm, slice), bind(RmsNormReference, slice), in, 1e-13);
+  ExpectSameFunction(bind(RmsNorm, steps), bind(RmsNormReference, steps), in, 1e-13);
+}
+
+TEST(RmsNorm, FiniteDifferences) { ExpectFiniteDifferences(Bind(RmsNorm), RandomInputs({3, 5}, torch::kFloat64)); }
+
+TEST(RmsNorm, OtherTypesTakeTheReference) {
+  const auto in = RandomInputs({4, 8}, torch::kFloat32);
+  const Tensor y = RmsNorm(in[0].to(torch::kBFloat16), in[1].to(torch::kBFloat16), kEps);
+  EXPECT_EQ(y.scalar_type(), torch::kBFloat16);
+  EXPECT_LT(RelativeError(y, RmsNorm(in[0], in[1], kEps)), 0.03);
+}
+
+TEST(RmsNorm, SameBitsForAnyThreadCount) {
+  const auto in = RandomInputs({700, 64}, torch::kFloat32);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const auto one = GradientsOf(Bind(RmsNorm), in);
+  at::set_num_threads(2);
+  const auto two = GradientsOf(Bind(RmsNorm), in);
+  at::set_num_threads(threads);
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
+}
+
+std::string Message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RmsNorm, RefusesWrongArguments) {
+  const Tensor x = torch::zeros({3, 4}), weight = torch::ones(4);
+  for (Form form : {Form{RmsNorm}, Form{RmsNormReference}}) {
+    EXPECT_EQ(Message([&] { form(torch::zeros({}), weight, kEps); }),
+              "[rms_norm] expected x of shape [..., D] and a floating type, got [] of Float");
+    EXPECT_EQ(Message([&] { form(x.to(torch::kInt32), weight, kEps); }),
+              "[rms_norm] expected x of shape [..., D] and a floating type, got [3, 4] of Int");
+    EXPECT_EQ(Message([&] { form(x, torch::ones(5), kEps); }),
+              "[rms_norm] expected weight of shape [D] with D = 4, got [5]");
+    EXPECT_EQ(Message([&] { form(x, weight.to(torch::kFloat64), kEps); }),
+              "[rms_norm] expected weight of x's type Float, got Double");
+    EXPECT_EQ(Message([&] { form(x, weight.to(torch::kMeta), kEps); }),
+              "[rms_norm] expected weight on x's device cpu, got meta");
+    EXPECT_EQ(Message([&] { form(x, weight, 0); }), "[rms_norm] expected eps > 0, got 0");
+  }
+}
+
+TEST(RmsNorm, RefusesASecondDerivative) {
+  const Tensor x = torch::ones({2, 3}).requires_grad_();
+  const Tensor sum = RmsNorm(x, torch::ones(3), kEps).sum();
+  EXPECT_EQ(Message([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
+            "[rms_norm] the fused kernel can be differentiated once; use RmsNormReference for more");
+}
+
+}  // namespace
+}  // namespace lrnn::ops
