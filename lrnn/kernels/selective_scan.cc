@@ -7,6 +7,7 @@
 
 #include "lrnn/base/parallel.h"
 #include "lrnn/kernels/selective_scan-inl.h"
+#include "lrnn/kernels/selective_scan_backward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels::HWY_NAMESPACE {
