@@ -19,7 +19,8 @@ inline std::vector<int32_t> RandomTokens(int64_t count, uint32_t vocab_size) {
   return tokens;
 }
 
-// Writes the model, loads it and steps through the tokens; expected: [T][vocab_size].
+// Writes the model, loads it and steps through the tokens; expected: [T][vocab_size]. The tolerance is what a change of
+// the weights in their last bit can do: norms of small vectors amplify it.
 inline void ExpectLogits(const TestModel& model, const std::vector<int32_t>& tokens, const std::vector<Row>& expected) {
   TestDirectory directory;
   model.Write(directory.path());
@@ -28,7 +29,7 @@ inline void ExpectLogits(const TestModel& model, const std::vector<int32_t>& tok
     const std::span<const float> logits = session->Step(tokens[t]);
     ASSERT_EQ(logits.size(), expected[t].size());
     for (size_t i = 0; i < logits.size(); ++i) {
-      ASSERT_NEAR(logits[i], expected[t][i], 2e-5 * (1 + std::abs(expected[t][i]))) << "token " << t << ", logit " << i;
+      ASSERT_NEAR(logits[i], expected[t][i], 2e-4 * (1 + std::abs(expected[t][i]))) << "token " << t << ", logit " << i;
     }
   }
 }

@@ -15,7 +15,7 @@ struct RuntimeLinear {
   std::vector<float> weight;  // [out, in]
   std::vector<float> bias;    // [out], or empty for none
 
-  // Reads `name.weight` and, if there is one, `name.bias`.
+  // Reads `name.weight` and, if it has one, `name.bias`.
   static RuntimeLinear Load(WeightReader& weights, const std::string& name, int64_t in, int64_t out,
                             bool has_bias = false);
 

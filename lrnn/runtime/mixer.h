@@ -12,14 +12,14 @@ class RuntimeMixer {
  public:
   virtual ~RuntimeMixer() = default;
 
-  virtual int64_t StateSize() const = 0;  // in floats
-  virtual int64_t ScratchSize()
-      const = 0;  // in floats; what Step needs besides, its content means nothing before and after
+  // In floats. The scratch is what Step needs besides; its content means nothing before and after.
+  virtual int64_t StateSize() const = 0;
+  virtual int64_t ScratchSize() const = 0;
 
   // The state before the first token: zeros unless a layer says otherwise.
   virtual void InitState(float* state) const { std::fill_n(state, StateSize(), 0.0f); }
 
-  // x, y: [D]. Reads and updates the state. Does not allocate.
+  // x, y: [D]. Reads and updates the state. Allocates nothing itself (a kernel may, for its own scratch).
   virtual void Step(const float* x, float* state, float* scratch, float* y) const = 0;
 };
 

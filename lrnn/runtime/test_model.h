@@ -100,81 +100,89 @@ inline Row Sum(Row a, const Row& b) {
 // A delta_net of width 15: 3 heads with K = 2 and V = 7. `changes` replace settings of its config.
 inline TestModel TestDeltaNet(const nlohmann::json& changes = nlohmann::json::object()) {
   TestModel model;
-  model.config = {{"model_type", "delta_net"},
-                  {"hidden_size", 15},
-                  {"num_hidden_layers", 2},
-                  {"num_heads", 3},
-                  {"expand_k", 0.4},
-                  {"expand_v", 1.4},
-                  {"conv_size", 4},
-                  {"vocab_size", 11},
-                  {"intermediate_size", 13},
-                  {"norm_eps", 1e-4},
-                  {"use_short_conv", true},
-                  {"allow_neg_eigval", false},
-                  {"qk_activation", "silu"},
-                  {"use_final_norm", true},
-                  {"tie_word_embeddings", false}};
-  model.config.update(changes);
-  const int64_t D = 15, keys = 6, values = 21, W = model.config["conv_size"];
-  model.Add("model.embeddings.weight", {11, D}, 1);
-  for (int64_t i = 0; i < model.config["num_hidden_layers"]; ++i) {
+  auto& config = model.config;
+  config = {{"model_type", "delta_net"},
+            {"hidden_size", 15},
+            {"num_hidden_layers", 2},
+            {"num_heads", 3},
+            {"expand_k", 0.4},
+            {"expand_v", 1.4},
+            {"conv_size", 4},
+            {"vocab_size", 11},
+            {"intermediate_size", 13},
+            {"norm_eps", 1e-4},
+            {"use_short_conv", true},
+            {"allow_neg_eigval", false},
+            {"qk_activation", "silu"},
+            {"use_final_norm", true},
+            {"tie_word_embeddings", false}};
+  config.update(changes);
+  const int64_t D = config["hidden_size"], H = config["num_heads"], W = config["conv_size"];
+  const int64_t I = config["intermediate_size"], vocab = config["vocab_size"];
+  const auto keys = static_cast<int64_t>(static_cast<double>(D) * config["expand_k"].get<double>());
+  const auto values = static_cast<int64_t>(static_cast<double>(D) * config["expand_v"].get<double>());
+  const double scale = 1 / std::sqrt(static_cast<double>(D));
+  model.Add("model.embeddings.weight", {vocab, D}, 1);
+  for (int64_t i = 0; i < config["num_hidden_layers"]; ++i) {
     const std::string layer = "model.layers." + std::to_string(i) + ".";
     model.Add(layer + "attn_norm.weight", {D}, 0.2, 1);
-    model.Add(layer + "attn.q_proj.weight", {keys, D}, 0.3);
-    model.Add(layer + "attn.k_proj.weight", {keys, D}, 0.3);
-    model.Add(layer + "attn.v_proj.weight", {values, D}, 0.3);
-    model.Add(layer + "attn.b_proj.weight", {3, D}, 1);
-    if (model.config["use_short_conv"]) {
+    model.Add(layer + "attn.q_proj.weight", {keys, D}, scale);
+    model.Add(layer + "attn.k_proj.weight", {keys, D}, scale);
+    model.Add(layer + "attn.v_proj.weight", {values, D}, scale);
+    model.Add(layer + "attn.b_proj.weight", {H, D}, 3 * scale);
+    if (config["use_short_conv"]) {
       model.Add(layer + "attn.q_conv1d.weight", {keys, 1, W}, 0.5);
       model.Add(layer + "attn.k_conv1d.weight", {keys, 1, W}, 0.5);
       model.Add(layer + "attn.v_conv1d.weight", {values, 1, W}, 0.5);
     }
-    model.Add(layer + "attn.o_norm.weight", {7}, 0.2, 1);
-    model.Add(layer + "attn.o_proj.weight", {D, values}, 0.3);
+    model.Add(layer + "attn.o_norm.weight", {values / H}, 0.2, 1);
+    model.Add(layer + "attn.o_proj.weight", {D, values}, scale);
     model.Add(layer + "mlp_norm.weight", {D}, 0.2, 1);
-    model.Add(layer + "mlp.gate_proj.weight", {13, D}, 0.3);
-    model.Add(layer + "mlp.up_proj.weight", {13, D}, 0.3);
-    model.Add(layer + "mlp.down_proj.weight", {D, 13}, 0.3);
+    model.Add(layer + "mlp.gate_proj.weight", {I, D}, scale);
+    model.Add(layer + "mlp.up_proj.weight", {I, D}, scale);
+    model.Add(layer + "mlp.down_proj.weight", {D, I}, scale);
   }
-  if (model.config["use_final_norm"]) model.Add("model.norm.weight", {D}, 0.2, 1);
-  if (!model.config["tie_word_embeddings"]) model.Add("lm_head.weight", {11, D}, 0.3);
+  if (config["use_final_norm"]) model.Add("model.norm.weight", {D}, 0.2, 1);
+  if (!config["tie_word_embeddings"]) model.Add("lm_head.weight", {vocab, D}, scale);
   return model;
 }
 
 // A mamba of width 9: 27 channels with 5 states, time steps of rank 3.
 inline TestModel TestMamba(const nlohmann::json& changes = nlohmann::json::object()) {
   TestModel model;
-  model.config = {{"model_type", "mamba"},     {"hidden_size", 9},
-                  {"num_hidden_layers", 2},    {"expand", 3},
-                  {"state_size", 5},           {"time_step_rank", 3},
-                  {"conv_kernel", 3},          {"use_bias", false},
-                  {"use_conv_bias", true},     {"vocab_size", 7},
-                  {"allow_neg_eigval", false}, {"layer_norm_epsilon", 1e-4},
-                  {"use_final_norm", true},    {"tie_word_embeddings", false}};
-  model.config.update(changes);
-  const int64_t D = 9, I = 27, N = 5, W = model.config["conv_kernel"];
-  const int64_t R = model.config["time_step_rank"] == "auto" ? 1 : 3;
-  model.Add("backbone.embeddings.weight", {7, D}, 1);
-  for (int64_t i = 0; i < model.config["num_hidden_layers"]; ++i) {
+  auto& config = model.config;
+  config = {{"model_type", "mamba"},     {"hidden_size", 9},
+            {"num_hidden_layers", 2},    {"expand", 3},
+            {"state_size", 5},           {"time_step_rank", 3},
+            {"conv_kernel", 3},          {"use_bias", false},
+            {"use_conv_bias", true},     {"vocab_size", 7},
+            {"allow_neg_eigval", false}, {"layer_norm_epsilon", 1e-4},
+            {"use_final_norm", true},    {"tie_word_embeddings", false}};
+  config.update(changes);
+  const int64_t D = config["hidden_size"], I = config["expand"].get<int64_t>() * D, N = config["state_size"];
+  const int64_t W = config["conv_kernel"], vocab = config["vocab_size"];
+  const int64_t R = config["time_step_rank"] == "auto" ? (D + 15) / 16 : config["time_step_rank"].get<int64_t>();
+  const double scale = 1 / std::sqrt(static_cast<double>(D));
+  model.Add("backbone.embeddings.weight", {vocab, D}, 1);
+  for (int64_t i = 0; i < config["num_hidden_layers"]; ++i) {
     const std::string layer = "backbone.layers." + std::to_string(i) + ".";
     model.Add(layer + "norm.weight", {D}, 0.2, 1);
-    model.Add(layer + "mixer.in_proj.weight", {2 * I, D}, 0.4);
+    model.Add(layer + "mixer.in_proj.weight", {2 * I, D}, scale);
     model.Add(layer + "mixer.conv1d.weight", {I, 1, W}, 0.6);
-    if (model.config["use_conv_bias"]) model.Add(layer + "mixer.conv1d.bias", {I}, 0.3);
-    model.Add(layer + "mixer.x_proj.weight", {R + 2 * N, I}, 0.3);
+    if (config["use_conv_bias"]) model.Add(layer + "mixer.conv1d.bias", {I}, 0.3);
+    model.Add(layer + "mixer.x_proj.weight", {R + 2 * N, I}, scale);
     model.Add(layer + "mixer.dt_proj.weight", {I, R}, 0.5);
     model.Add(layer + "mixer.dt_proj.bias", {I}, 0.5, -1);
     model.Add(layer + "mixer.A_log", {I, N}, 0.5, 0.5);
     model.Add(layer + "mixer.D", {I}, 0.3, 1);
-    model.Add(layer + "mixer.out_proj.weight", {D, I}, 0.2);
-    if (model.config["use_bias"]) {
+    model.Add(layer + "mixer.out_proj.weight", {D, I}, scale / 2);
+    if (config["use_bias"]) {
       model.Add(layer + "mixer.in_proj.bias", {2 * I}, 0.3);
       model.Add(layer + "mixer.out_proj.bias", {D}, 0.3);
     }
   }
-  if (model.config["use_final_norm"]) model.Add("backbone.norm_f.weight", {D}, 0.2, 1);
-  if (!model.config["tie_word_embeddings"]) model.Add("lm_head.weight", {7, D}, 0.3);
+  if (config["use_final_norm"]) model.Add("backbone.norm_f.weight", {D}, 0.2, 1);
+  if (!config["tie_word_embeddings"]) model.Add("lm_head.weight", {vocab, D}, scale);
   return model;
 }
 
