@@ -18,6 +18,7 @@ struct Param {
   std::string layer;
   bool extended;
 };
+void PrintTo(const Param& param, std::ostream* out) { *out << param.layer << (param.extended ? " extended" : " original"); }
 
 std::shared_ptr<SequenceMixer> Make(const Param& param, uint64_t seed = 1) {
   const LayerInfo& info = FindLayer(param.layer);
@@ -32,7 +33,7 @@ std::shared_ptr<SequenceMixer> MakeWild(const Param& param) {
   auto mixer = Make(param);
   torch::NoGradGuard no_grad;
   torch::manual_seed(3);
-  for (auto& parameter : mixer->parameters()) parameter.add_(torch::randn_like(parameter));
+  for (auto& parameter : mixer->parameters()) parameter.add_(0.5 * torch::randn_like(parameter));
   return mixer;
 }
 
@@ -181,7 +182,9 @@ TEST_P(LayerContract, SpectrumLiesInTheDeclaredRange) {
   EXPECT_LT(torch::imag(spectrum).abs().max().item<double>(), kRounding);
   EXPECT_GE(torch::real(spectrum).min().item<double>(), declared.low - kRounding);
   EXPECT_LE(torch::real(spectrum).max().item<double>(), declared.high + kRounding);
-  if (GetParam().extended) EXPECT_LT(torch::real(spectrum).min().item<double>(), -0.5) << "the extended range is used";
+  if (GetParam().extended) {
+    EXPECT_LT(torch::real(spectrum).min().item<double>(), -0.5) << "the extended range is used";
+  }
 
   // What Eigenvalues reports is the smallest of each transition, or all of them.
   const Tensor reported = mixer->Eigenvalues(x, sequences);
