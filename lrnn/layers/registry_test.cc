@@ -18,7 +18,9 @@ struct Param {
   std::string layer;
   bool extended;
 };
-void PrintTo(const Param& param, std::ostream* out) { *out << param.layer << (param.extended ? " extended" : " original"); }
+void PrintTo(const Param& param, std::ostream* out) {
+  *out << param.layer << (param.extended ? " extended" : " original");
+}
 
 std::shared_ptr<SequenceMixer> Make(const Param& param, uint64_t seed = 1) {
   const LayerInfo& info = FindLayer(param.layer);
