@@ -1,4 +1,4 @@
-// Tokens per second of the causal convolution with bias and SiLU, forward and forward + backward, next to a plain loop.
+// Tokens per second of the causal convolution with bias and SiLU and of its backward pass, next to a plain loop.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
