@@ -148,7 +148,7 @@ class CliTest(unittest.TestCase):
         self.refused("--lengths: expected SHORTEST:LONGEST", "eval", run, "--lengths", "9:3")
         self.refused("--lengths: expected SHORTEST:LONGEST", "eval", run, "--lengths", "abc")
         self.refused('unknown task "party" (known: parity', "eval", run, "--task", "party")
-        self.refused("config.json", "eval", self.dir / "nowhere")
+        self.refused("nowhere: expected a model directory", "eval", self.dir / "nowhere")
         self.refused("2", "run", run, "102")
         self.refused("x", "run", run, stdin="1 0 x 1\n")
         self.refused("config.json", "run", self.dir)
@@ -190,5 +190,5 @@ if __name__ == "__main__":
     parser.add_argument("lrnn")
     parser.add_argument("rest", nargs="*")
     arguments = parser.parse_args()
-    LRNN = arguments.lrnn
+    LRNN = os.path.abspath(arguments.lrnn)
     unittest.main(argv=[sys.argv[0], *arguments.rest])

@@ -7,6 +7,34 @@
 #include <hwy/highway.h>
 
 #include "lrnn/kernels/delta_rule-inl.h"
+#include "lrnn/kernels/delta_rule_backward-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lrnn::kernels {
+namespace HWY_NAMESPACE {
+
+void ForwardF32(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, float* o, float* final_state,
+                const DeltaRuleSaved<float>& saved, int64_t sequence, int64_t head, int64_t first) {
+  Forward(shape, in, o, final_state, saved, sequence, head, first);
+}
+void ForwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, double* o, double* final_state,
+                const DeltaRuleSaved<double>& saved, int64_t sequence, int64_t head, int64_t first) {
+  Forward(shape, in, o, final_state, saved, sequence, head, first);
+}
+void BackwardF32(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, const DeltaRuleSaved<float>& saved,
+                 const float* d_o, const float* d_final_state, const DeltaRuleGradients<float>& out, int64_t sequence,
+                 int64_t head, int64_t first) {
+  Backward(shape, in, saved, d_o, d_final_state, out, sequence, head, first);
+}
+void BackwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, const DeltaRuleSaved<double>& saved,
+                 const double* d_o, const double* d_final_state, const DeltaRuleGradients<double>& out,
+                 int64_t sequence, int64_t head, int64_t first) {
+  Backward(shape, in, saved, d_o, d_final_state, out, sequence, head, first);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lrnn::kernels
+HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>

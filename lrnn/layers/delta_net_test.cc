@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn {
@@ -88,13 +88,8 @@ TEST(DeltaNet, InitialisationOfTheFactSheet) {
 
 TEST(DeltaNet, RefusesWhatItCannotDo) {
   Rng rng(1, 0);
-  const auto message = [&](const nlohmann::json& changes) -> std::string {
-    try {
-      DeltaNet(Config(changes), rng);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto message = [&](const nlohmann::json& changes) {
+    return MessageOf([&] { DeltaNet(Config(changes), rng); });
   };
   EXPECT_THAT(message({{"num_heads", 5}}), testing::HasSubstr("field \"num_heads\": expected a divisor of 12"));
   EXPECT_THAT(message({{"qk_activation", "relu"}}),

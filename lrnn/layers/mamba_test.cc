@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn {
@@ -80,14 +80,7 @@ TEST(Mamba, InitialisationOfTheFactSheet) {
 
 TEST(Mamba, RefusesWhatItCannotDo) {
   Rng rng(1, 0);
-  const auto message = [&](const nlohmann::json& changes) -> std::string {
-    try {
-      Mamba(Config(changes), rng);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
+  const auto message = [&](const nlohmann::json& changes) { return MessageOf([&] { Mamba(Config(changes), rng); }); };
   EXPECT_THAT(message({{"use_bias", true}}), testing::HasSubstr("\"use_bias\": expected false, got true"));
   EXPECT_THAT(message({{"time_step_rank", "many"}}), testing::HasSubstr("\"time_step_rank\""));
   EXPECT_THAT(message({{"state_size", 0}}), testing::HasSubstr("\"state_size\""));

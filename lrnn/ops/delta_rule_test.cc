@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn::ops {
@@ -161,12 +161,7 @@ TEST(DeltaRule, NamesTheWrongArgument) {
   const auto message = [&](size_t i, const Tensor& wrong) -> std::string {
     auto changed = inputs;
     changed[i] = wrong;
-    try {
-      Bind(c, DeltaRule)(changed);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return MessageOf([&] { Bind(c, DeltaRule)(changed); });
   };
   EXPECT_EQ(message(0, torch::zeros({6, 2, 8})),
             "[delta_rule] expected q of shape [T, H, K] with T = 7, got [6, 2, 8]");

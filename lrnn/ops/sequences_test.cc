@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 
 namespace lrnn::ops {
 namespace {
@@ -19,24 +19,16 @@ TEST(Sequences, FromLengthsAndFromTensor) {
 }
 
 TEST(Sequences, RefusesWhatIsNotABoundaryList) {
-  const auto message = [](auto make) -> std::string {
-    try {
-      make();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message([] {
+  EXPECT_EQ(MessageOf([] {
               Sequences(std::vector<int32_t>{0, 4, 3});
             }),
             "[Sequences] expected cu_seqlens that never decrease, got 3 after 4");
-  EXPECT_EQ(message([] {
+  EXPECT_EQ(MessageOf([] {
               Sequences(std::vector<int32_t>{1, 4});
             }),
             "[Sequences] expected cu_seqlens to start at 0, got 1");
-  EXPECT_THAT(message([] { Sequences(torch::zeros({2, 2})); }), testing::HasSubstr("vector of integers"));
-  EXPECT_THAT(message([] { Sequences::FromLengths({-1}); }), testing::HasSubstr("got -1"));
+  EXPECT_THAT(MessageOf([] { Sequences(torch::zeros({2, 2})); }), testing::HasSubstr("vector of integers"));
+  EXPECT_THAT(MessageOf([] { Sequences::FromLengths({-1}); }), testing::HasSubstr("got -1"));
 }
 
 }  // namespace

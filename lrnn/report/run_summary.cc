@@ -101,7 +101,7 @@ nlohmann::json SummariseRun(const std::filesystem::path& run) {
 
   nlohmann::json summary = {{"name", clean.filename().string()},
                             {"path", clean.string()},
-                            {"title", config.Object("run").String("title")},
+                            {"title", config.Has("run") ? config.Object("run").String("title", "") : ""},
                             {"task", task_name},
                             {"layer", model.String("layer")},
                             {"layer_name", LayerName(model.String("layer"))},

@@ -81,7 +81,7 @@ TEST_F(RunSummaryTest, ReferenceIsOptional) {
 }
 
 TEST_F(RunSummaryTest, ErrorsOfTheConfig) {
-  EXPECT_EQ(MessageWithConfig("title = ", "name = "), R"(config.toml: field "run.title" is missing)");
+  EXPECT_EQ(MessageWithConfig("title = ", "title = 3 # "), R"(config.toml: field "run.title": expected a string, got 3)");
   EXPECT_EQ(MessageWithConfig("[3, 40]", "[40, 3]"),
             R"(config.toml: field "task.train_lengths": expected two lengths [low, high], got [40,3])");
   EXPECT_EQ(MessageWithConfig("\"parity\"", "\"\""),
