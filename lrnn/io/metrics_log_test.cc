@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "lrnn/io/atomic_file.h"
 #include "lrnn/base/message_of.h"
+#include "lrnn/io/atomic_file.h"
 #include "lrnn/io/test_directory.h"
 
 namespace lrnn {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lrnn/io/atomic_file.h"
 #include "lrnn/base/message_of.h"
+#include "lrnn/io/atomic_file.h"
 #include "lrnn/io/test_directory.h"
 
 namespace lrnn {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <limits>
 
+#include "lrnn/base/message_of.h"
 #include "lrnn/base/rng.h"
 #include "lrnn/io/atomic_file.h"
-#include "lrnn/base/message_of.h"
 #include "lrnn/io/test_directory.h"
 
 namespace lrnn {

@@ -5,8 +5,9 @@
 // Tap W-1 multiplies the current token. t counts from the start of a sequence; x_{-(W-1)} .. x_{-1} are its initial
 // state.
 //
-// x, y: [T, D]   weight: [D, W], W >= 1   bias: [D]   states: [S, W-1, D], the inputs before (after) the sequence,
-// oldest first cu_seqlens: [S + 1], sequence s is rows cu_seqlens[s] .. cu_seqlens[s+1]-1 and may be empty
+// x, y: [T, D]   weight: [D, W], W >= 1   bias: [D]
+// states: [S, W-1, D], the inputs before (after) the sequence, oldest first
+// cu_seqlens: [S + 1], sequence s is rows cu_seqlens[s] .. cu_seqlens[s+1]-1 and may be empty
 //
 // Results are bit-identical for any thread count. Derivation of the gradients: docs/math/causal_conv.md.
 #pragma once

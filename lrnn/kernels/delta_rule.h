@@ -6,8 +6,8 @@
 //
 // so that S_t = A_t S_{t-1} + ..., A_t = decay_t prod_{j = n_h-1 .. 0} (I - beta_tj k_tj k_tj^T).
 //
-// q: [T, H, K]   k: [T, n_h, H, K]   v: [T, n_h, H, V]   beta: [T, n_h, H]   decay: [T, H]   S: [N, H, K, V]   o: [T,
-// H, V]
+// q: [T, H, K]   k: [T, n_h, H, K]   v: [T, n_h, H, V]   beta: [T, n_h, H]   decay: [T, H]
+// S: [N, H, K, V]   o: [T, H, V]
 //
 // With |k| = 1 the eigenvalues of one factor are 1 and 1 - beta: beta in [0, 2] gives [-1, 1]. DeltaNet has n_h = 1 and
 // no decay, Gated DeltaNet a decay, DeltaProduct n_h > 1. Any finite beta, decay (0 and 1 included) and key (zero

@@ -1,12 +1,13 @@
 // Mamba: a linear RNN with a diagonal, input-dependent transition (Gu and Dao, 2023).
 //
-//   u, z = W_in x      u <- silu(conv(u))      dt_low, B, C = W_x u      dt = softplus(W_dt dt_low + b_dt)      A =
-//   -exp(A_log) abar = exp(dt A),   2 exp(dt A) - 1 with allow_neg_eigval h_t = abar h_{t-1} + dt B u        y = W_out
-//   ((C . h + D u) silu(z))
+//   u, z = W_in x         u <- silu(conv(u))      dt_low, B, C = W_x u
+//   A = -exp(A_log)       dt = softplus(W_dt dt_low + b_dt)
+//   abar = exp(dt A),     2 exp(dt A) - 1 with allow_neg_eigval
+//   h_t = abar h_{t-1} + dt B u                   y = W_out ((C . h + D u) silu(z))
 //
 // x, y: [T, D]   u, z, dt: [T, I]   B, C: [T, N]   A, h: [I, N]      I = expand D
-// Eigenvalues of the transition: the elements of abar, in (0, 1) or, with allow_neg_eigval, (-1, 1). The input term
-// stays. Parameter names and shapes as in the field's `mamba` checkpoints.
+// Eigenvalues of the transition: the elements of abar, in (0, 1) or, with allow_neg_eigval, (-1, 1).
+// Parameter names and shapes as in the field's `mamba` checkpoints.
 #pragma once
 
 #include "lrnn/base/rng.h"

@@ -74,7 +74,11 @@ void SaveModel(const Model& model, const std::filesystem::path& directory) {
 
 Model LoadModel(const std::filesystem::path& directory) {
   const ModelDirectory files = ModelDirectory::Open(directory);
-  Model model(files.fields(), 0);
+  nlohmann::json config = files.config();
+  // Hugging Face leaves the key out of configs whose head is tied, and the head out of their weights.
+  if (!files.fields().Has("tie_word_embeddings"))
+    config["tie_word_embeddings"] = files.Find("lm_head.weight") == nullptr;
+  Model model(Fields(config, files.fields().source()), 0);
   std::vector<std::pair<std::string, torch::Tensor>> parameters;
   for (const auto& item : model->named_parameters()) parameters.emplace_back(item.key(), item.value());
   CopyInto(files.tensors(), parameters, directory.string());

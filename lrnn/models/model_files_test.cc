@@ -56,6 +56,17 @@ TEST(ModelFiles, HalfPrecisionWeightsLoad) {
   }
 }
 
+TEST(ModelFiles, WithoutKeyAndHeadTheHeadIsTied) {
+  const TestDirectory directory;
+  Model model = SmallModel("mamba");
+  nlohmann::json config = model->config().json();
+  config.erase("tie_word_embeddings");
+  TensorMap views = ParameterViews(*model);
+  views.erase("lm_head.weight");
+  WriteModelDirectory(directory.path() / "model", config, views);
+  EXPECT_TRUE(LoadModel(directory.path() / "model")->config().Bool("tie_word_embeddings"));
+}
+
 TEST(ModelFiles, RefusesWhatDoesNotFit) {
   const TestDirectory directory;
   Model model = SmallModel("mamba");

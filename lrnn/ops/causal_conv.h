@@ -2,8 +2,8 @@
 //
 //   p_t[d] = bias[d] + sum_{w = 0 .. W-1} weight[d, w] x_{t-W+1+w}[d]        y = p  or  y = silu(p)
 //
-// x, y: [T, D]   weight: [D, W]   bias: [D]   states: [S, W-1, D], the W-1 inputs before (after) each sequence, oldest
-// first
+// x, y: [T, D]   weight: [D, W]   bias: [D]
+// states: [S, W-1, D], the W-1 inputs before (after) each sequence, oldest first
 //
 // Without an initial state the inputs before a sequence are zeros. The final state continues a stream: the convolution
 // of a sequence equals that of its first part, then that of the rest from the first part's final state. All tensors

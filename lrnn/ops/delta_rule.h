@@ -4,8 +4,9 @@
 //                      for j = 0 .. n_h-1:  S <- (I - beta_tj k_tj k_tj^T) S + beta_tj k_tj v_tj^T
 //                      o_t = scale S^T q_t
 //
-// q: [T, H, K]   k: [T, n_h, H, K]   v: [T, n_h, H, V]   beta: [T, n_h, H]   decay: [T, H]   S: [N, H, K, V]   o: [T,
-// H, V] With |k| = 1 the eigenvalues of a factor are 1 and 1 - beta: beta in [0, 2] gives [-1, 1].
+// q: [T, H, K]   k: [T, n_h, H, K]   v: [T, n_h, H, V]   beta: [T, n_h, H]   decay: [T, H]
+// S: [N, H, K, V]   o: [T, H, V]
+// With |k| = 1 the eigenvalues of a factor are 1 and 1 - beta: beta in [0, 2] gives [-1, 1].
 //
 // Each sequence starts from its row of initial_state (zeros without one) and ends in its row of final_state; both carry
 // gradients. Derivation: docs/math/delta_rule.md.

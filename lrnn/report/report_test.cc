@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "lrnn/io/json_file.h"
 #include "lrnn/base/message_of.h"
+#include "lrnn/io/json_file.h"
 #include "lrnn/io/test_directory.h"
 #include "lrnn/report/sample_runs.h"
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "lrnn/io/json_file.h"
 #include "lrnn/base/message_of.h"
+#include "lrnn/io/json_file.h"
 #include "lrnn/io/test_directory.h"
 #include "lrnn/report/sample_runs.h"
 
@@ -81,7 +81,8 @@ TEST_F(RunSummaryTest, ReferenceIsOptional) {
 }
 
 TEST_F(RunSummaryTest, ErrorsOfTheConfig) {
-  EXPECT_EQ(MessageWithConfig("title = ", "title = 3 # "), R"(config.toml: field "run.title": expected a string, got 3)");
+  EXPECT_EQ(MessageWithConfig("title = ", "title = 3 # "),
+            R"(config.toml: field "run.title": expected a string, got 3)");
   EXPECT_EQ(MessageWithConfig("[3, 40]", "[40, 3]"),
             R"(config.toml: field "task.train_lengths": expected two lengths [low, high], got [40,3])");
   EXPECT_EQ(MessageWithConfig("\"parity\"", "\"\""),

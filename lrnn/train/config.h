@@ -1,8 +1,10 @@
 // What a training run does: a TOML file.
 //
 //   [task]   name = "parity"   train_lengths = [3, 40]   eval_lengths = [40, 256]
-//   [model]  layer = "delta_net"   eigenvalues = "[-1,1]"   hidden_size = 128   num_hidden_layers = 2   and the layer's
-//   own keys [train]  steps   batch_size   learning_rate   ... [run]    title                                  optional
+//   [model]  layer = "delta_net"   eigenvalues = "[-1,1]"   hidden_size = 128   num_hidden_layers = 2
+//            and the layer's own keys (lrnn layers NAME)
+//   [train]  steps   batch_size   learning_rate   ...
+//   [run]    title                                  optional
 //   [reference]  source   scaled_accuracy           optional: what a paper reports for this run
 #pragma once
 
