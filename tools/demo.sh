@@ -20,7 +20,7 @@ for name in "${names[@]}"; do
   echo "$name: train on lengths 3 to 40, test on 40 to 256 and on 100,000"
   "$lrnn" train "$config" --out "$run" --resume
   "$lrnn" eval "$run"
-  "$lrnn" eval "$run" --lengths 100000 --sequences 16
+  "$lrnn" eval "$run" --lengths 100000 --sequences 8
   "$lrnn" analyze "$run" --spectrum
 done
 echo
