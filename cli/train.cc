@@ -39,7 +39,7 @@ void PrintResult(const TrainConfig& config, const RunDirectory& run) {
   for (auto line = metrics.rbegin(); line != metrics.rend(); ++line) {
     if (line->value("kind", "") != "eval") continue;
     fmt::print("{}: {} steps; scaled accuracy {:.3f} over lengths {}:{} ({} sequences)\n", run.path().string(),
-               config.steps, line->at("scaled_accuracy").get<double>(), config.eval_lengths.min,
+               line->at("step").get<int64_t>(), line->at("scaled_accuracy").get<double>(), config.eval_lengths.min,
                config.eval_lengths.max, line->at("sequences").get<int64_t>());
     return;
   }

@@ -82,7 +82,7 @@ nlohmann::json Train(const std::filesystem::path& path, const Fields& settings) 
           {"parameters", train.PositiveInt("parameters")},
           {"batch_size", settings.PositiveInt("batch_size")},
           {"learning_rate", settings.Double("learning_rate")},
-          {"seed", settings.Int("seed")},
+          {"seed", settings.Int("seed", 0)},
           {"hardware", {{"cpu", hardware.String("cpu")}, {"threads", hardware.PositiveInt("threads")}}},
           {"lrnn_version", train.String("lrnn_version")}};
 }

@@ -1,5 +1,6 @@
 #include "lrnn/train/config.h"
 
+#include <limits>
 #include <sstream>
 
 #include "lrnn/base/error.h"
@@ -122,6 +123,7 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
   config.log_every = train.Int("log_every", 10, 1);
   config.eval_every = train.Int("eval_every", 0, 0);
   config.eval_sequences = train.Int("eval_sequences", 1024, 1);
+  config.stop_at_accuracy = train.Double("stop_at_accuracy", std::numeric_limits<double>::infinity(), 0.0);
   config.checkpoint_every = train.Int("checkpoint_every", 200, 1);
   train.RefuseUnread();
   if (config.warmup_steps > config.steps) train.Refuse("warmup_steps", fmt::format("at most steps = {}", config.steps));

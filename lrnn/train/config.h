@@ -40,6 +40,7 @@ struct TrainConfig {
   int64_t log_every;
   int64_t eval_every;  // 0: only at the end
   int64_t eval_sequences;
+  double stop_at_accuracy;  // end the run when a validation reaches this scaled accuracy; infinity: never
   int64_t checkpoint_every;
 };
 

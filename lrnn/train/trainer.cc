@@ -55,10 +55,13 @@ class Trainer {
         return TrainEnd::kInterrupted;
       }
       Step(bar);
-      const bool last = progress_.step == config_.steps;
-      if (last || (config_.eval_every > 0 && progress_.step % config_.eval_every == 0)) Validate(bar);
+      bool last = progress_.step == config_.steps;
+      if (last || (config_.eval_every > 0 && progress_.step % config_.eval_every == 0)) {
+        last |= Validate(bar) >= config_.stop_at_accuracy;
+      }
       if (last || progress_.step % config_.checkpoint_every == 0) Save();
       bar.Update(progress_.step);
+      if (last) break;
     }
     WriteState("complete");
     return TrainEnd::kComplete;
@@ -105,7 +108,8 @@ class Trainer {
                                                   : "the last good checkpoint is " + checkpoints.back().path.string()));
   }
 
-  void Validate(Progress& bar) {
+  // Gives the scaled accuracy.
+  double Validate(Progress& bar) {
     const Evaluation result = Evaluate(model_, *config_.task,
                                        {.lengths = config_.eval_lengths,
                                         .sequences = config_.eval_sequences,
@@ -122,6 +126,7 @@ class Trainer {
                      {"high", config_.task->Scaled(interval.high)},
                      {"sequences", result.options.sequences}});
     progress_.seconds = seconds_before_ + timer_.Seconds();
+    return result.scaled_accuracy();
   }
 
   void Save() { SaveCheckpoint(run_, model_, optimizer_, progress_); }
@@ -154,8 +159,15 @@ class Trainer {
 
 }  // namespace
 
+bool IsComplete(const RunDirectory& run) {
+  if (!std::filesystem::exists(run.train_path()) || run.Checkpoints().empty()) return false;
+  const Fields train(ReadJson(run.train_path()), run.train_path().string());
+  return train.String("state") == "complete" && train.Int("step") == run.LatestCheckpoint().step;
+}
+
 TrainEnd Train(const TrainConfig& config, const RunDirectory& run, const TrainOptions& options) {
   run.RemoveLeftovers();
+  if (IsComplete(run)) return TrainEnd::kComplete;
   return Trainer(config, run, options).Run();
 }
 

@@ -20,9 +20,12 @@ struct TrainOptions {
 
 enum class TrainEnd { kComplete, kInterrupted };
 
-// Trains from the run's newest checkpoint (or from the start) to the last step. A loss that is not finite is a Failure
-// that names the step and the checkpoint to go back to.
+// Trains from the run's newest checkpoint (or from the start) to the last step; a run that is complete is left as it
+// is. A loss that is not finite is a Failure that names the step and the checkpoint to go back to.
 TrainEnd Train(const TrainConfig& config, const RunDirectory& run, const TrainOptions& options);
+
+// Whether the run reached its last step, or the accuracy it was to stop at.
+bool IsComplete(const RunDirectory& run);
 
 // Seeds of a run's data sets, from the seed of its configuration.
 uint64_t TrainDataSeed(uint64_t seed);

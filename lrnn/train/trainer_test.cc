@@ -122,6 +122,32 @@ TEST(Train, AnInfiniteLossStopsAndKeepsTheLastCheckpoint) {
   EXPECT_THROW(Train(config, run, {}), Failure);
 }
 
+TEST(Train, StopsAtTheAccuracyAskedFor) {
+  const TestDirectory directory;
+  const TrainConfig config = SmallConfig("mamba", {"train.stop_at_accuracy=0.0", "train.eval_sequences=200"});
+  const RunDirectory run = NewRun(directory, "run", config);
+  // Guessing one of the two answers has a scaled accuracy around 0: it is reached at one of the first validations or
+  // never.
+  EXPECT_EQ(Train(config, run, {}), TrainEnd::kComplete);
+  const auto metrics = ReadMetrics(run.metrics_path());
+  const int64_t step = ReadJson(run.train_path()).at("step");
+  for (const auto& line : metrics) {
+    if (line.at("kind") == "eval" && line.at("step") < step) {
+      EXPECT_LT(line.at("scaled_accuracy"), 0.0);
+    }
+  }
+  EXPECT_TRUE(step == 12 || metrics.back().at("scaled_accuracy") >= 0.0);
+  EXPECT_EQ(run.LatestCheckpoint().step, step);
+  // Such a run is complete: resuming adds nothing.
+  EXPECT_EQ(Train(config, run, {}), TrainEnd::kComplete);
+  EXPECT_EQ(ReadMetrics(run.metrics_path()).size(), metrics.size());
+
+  const TrainConfig never = SmallConfig("mamba", {"train.stop_at_accuracy=1.1"});
+  const RunDirectory whole = NewRun(directory, "whole", never);
+  Train(never, whole, {});
+  EXPECT_EQ(ReadJson(whole.train_path()).at("step"), 12);
+}
+
 TEST(Train, LossFallsForEveryLayer) {
   for (const LayerInfo& layer : Layers()) {
     const TestDirectory directory;
