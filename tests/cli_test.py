@@ -152,7 +152,7 @@ class CliTest(unittest.TestCase):
         self.refused("2", "run", run, "102")
         self.refused("x", "run", run, stdin="1 0 x 1\n")
         self.refused("config.json", "run", self.dir)
-        self.refused("report", "report", run, "-o", self.dir / "page.txt")
+        self.refused("expected a file name that ends in .html", "report", run, "-o", self.dir / "page.txt")
         self.refused("nowhere", "report", self.dir / "nowhere")
         self.refused('unknown task "party"', "tasks", "--show", "party")
         self.refused('unknown layer "lstm2"', "layers", "lstm2")

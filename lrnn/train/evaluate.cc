@@ -5,7 +5,6 @@
 #include "lrnn/base/error.h"
 #include "lrnn/base/progress.h"
 #include "lrnn/base/timer.h"
-#include "lrnn/base/wilson.h"
 
 namespace lrnn {
 namespace {
@@ -93,7 +92,7 @@ Evaluation Evaluate(Model& model, const Task& task, const EvaluateOptions& optio
              "[evaluate] expected a model with the {} tokens of task {}, got {}", task.vocab_size(), task.name(),
              model->vocab_size());
   torch::NoGradGuard no_grad;
-  Evaluation result{options, &task, {}, 0, 0, 0};
+  Evaluation result{options, task.chance(), {}, 0, 0, 0};
   double loss_sum = 0;
   const Timer timer;
   Progress progress({.label = options.label, .total = options.sequences, .unit = "sequences", .out = options.progress});
@@ -127,8 +126,8 @@ nlohmann::json ToJson(const Evaluation& evaluation) {
           {"loss", evaluation.loss},
           {"accuracy", evaluation.accuracy()},
           {"scaled_accuracy", evaluation.scaled_accuracy()},
-          {"low", evaluation.task->Scaled(interval.low)},
-          {"high", evaluation.task->Scaled(interval.high)},
+          {"low", ScaledAccuracy(interval.low, evaluation.chance)},
+          {"high", ScaledAccuracy(interval.high, evaluation.chance)},
           {"by_length", by_length},
           {"tokens", evaluation.tokens},
           {"seconds", evaluation.seconds}};

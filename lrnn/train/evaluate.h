@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lrnn/base/wilson.h"
 #include "lrnn/models/model.h"
 #include "lrnn/tasks/batch.h"
 
@@ -31,7 +32,7 @@ struct LengthScore {
 
 struct Evaluation {
   EvaluateOptions options;
-  const Task* task;
+  double chance;  // the task's accuracy of guessing
   std::map<int64_t, LengthScore> by_length;
   double loss = 0;  // mean cross-entropy
   int64_t tokens = 0;
@@ -39,7 +40,7 @@ struct Evaluation {
 
   LengthScore total() const;
   double accuracy() const;
-  double scaled_accuracy() const { return task->Scaled(accuracy()); }
+  double scaled_accuracy() const { return ScaledAccuracy(accuracy(), chance); }
 };
 
 Evaluation Evaluate(Model& model, const Task& task, const EvaluateOptions& options);
