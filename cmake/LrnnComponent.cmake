@@ -7,7 +7,8 @@
 #   TORCH    links libtorch and uses the precompiled torch header
 
 add_library(lrnn_warnings INTERFACE)
-target_compile_options(lrnn_warnings INTERFACE -Wall -Wextra -Wno-psabi)
+# -Wrestrict: g++ 12 warns of std::string's own operator+ (GCC bug 105651).
+target_compile_options(lrnn_warnings INTERFACE -Wall -Wextra -Wno-psabi -Wno-restrict)
 
 # torch/torch.h takes half a minute to read: it is compiled once, with the options of all that use it.
 if(LRNN_TORCH)
