@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "lrnn/automata/dfa.h"
@@ -31,6 +30,8 @@ class FiniteGroup {
   int Inverse(int a) const { return Find(lrnn::Inverse(elements_[a])); }
 
  private:
+  void FillTable();
+
   PermutationGroup group_;
   std::vector<Permutation> elements_;
   std::vector<int> generators_;
@@ -48,7 +49,7 @@ Dfa CayleyAutomaton(const FiniteGroup& group, CayleyLetters letters = CayleyLett
 // Letters act one after the other: x_1 ... x_t takes i to x_t[...x_1[i]...].
 Dfa ActionAutomaton(const PermutationGroup& group);
 
-// Whether a set of permutations, all of one degree, contains every product of two of its members: a group.
+// Whether permutations, all of one degree, are a group: at least one, and with any two of them their product.
 bool IsClosed(const std::vector<Permutation>& permutations);
 
 }  // namespace lrnn

@@ -12,13 +12,14 @@
 
 namespace lrnn {
 
-// How many maps the words make, the identity of the empty word included; nothing when there are more than max_size.
+// How many maps the words make, the identity of the empty word included; nothing when there are more than max_size, or
+// when they would take more than 256 MB.
 std::optional<int64_t> TransitionMonoidSize(const Dfa& dfa, int64_t max_size = 1'000'000);
 
 // Whether no word permutes some states in a cycle of length two or more. Counts all states: for the question whether a
-// *language* is star-free, minimise first. Deciding this is PSPACE-complete; the search goes through the sets Q.w
-// (at most 2^n, not n^n maps) and gives nothing when there are more than max_images of them and no pair of states is
-// exchanged by a word.
+// *language* is star-free, minimise first. Deciding this is PSPACE-complete. The search looks for two states that a
+// word exchanges (up to 1,024 states), then goes through the sets Q.w: at most 2^n of them, where there may be n^n
+// maps. It gives nothing when there are more than max_images sets, or when they would take more than 256 MB.
 std::optional<bool> IsAperiodic(const Dfa& dfa, int64_t max_images = 200'000);
 
 }  // namespace lrnn
