@@ -1,0 +1,136 @@
+#include "lrnn/kernels/linear_attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lrnn/kernels/linear_attention.cc"
+#include <hwy/aligned_allocator.h>
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include "lrnn/kernels/linear_attention-inl.h"
+#include "lrnn/kernels/linear_attention_backward-inl.h"
+#include "lrnn/kernels/sequence_groups.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lrnn::kernels {
+namespace HWY_NAMESPACE {
+
+// All sequences of a group, one head. first_chunk_state: [N], of all sequences.
+template <typename T>
+void AttentionForwardGroup(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in, T* o, T* final_state,
+                           T* chunk_states, const SequenceGroup& group, int64_t head,
+                           const int64_t* first_chunk_state) {
+  AttentionForward<T> pass(shape, in, o, final_state, chunk_states);
+  for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
+}
+
+template <typename T>
+void AttentionBackwardGroup(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in,
+                            const T* chunk_states, const T* d_o, const T* d_final_state,
+                            const LinearAttentionGradients<T>& out, const SequenceGroup& group, int64_t head,
+                            const int64_t* first_chunk_state) {
+  AttentionBackward<T> pass(shape, in, chunk_states, d_o, d_final_state, out);
+  for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
+}
+
+void AttentionForwardF32(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in, float* o,
+                         float* final_state, float* chunk_states, const SequenceGroup& group, int64_t head,
+                         const int64_t* first) {
+  AttentionForwardGroup(shape, in, o, final_state, chunk_states, group, head, first);
+}
+void AttentionForwardF64(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in, double* o,
+                         double* final_state, double* chunk_states, const SequenceGroup& group, int64_t head,
+                         const int64_t* first) {
+  AttentionForwardGroup(shape, in, o, final_state, chunk_states, group, head, first);
+}
+void AttentionBackwardF32(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in,
+                          const float* chunk_states, const float* d_o, const float* d_final_state,
+                          const LinearAttentionGradients<float>& out, const SequenceGroup& group, int64_t head,
+                          const int64_t* first) {
+  AttentionBackwardGroup(shape, in, chunk_states, d_o, d_final_state, out, group, head, first);
+}
+void AttentionBackwardF64(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in,
+                          const double* chunk_states, const double* d_o, const double* d_final_state,
+                          const LinearAttentionGradients<double>& out, const SequenceGroup& group, int64_t head,
+                          const int64_t* first) {
+  AttentionBackwardGroup(shape, in, chunk_states, d_o, d_final_state, out, group, head, first);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lrnn::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <vector>
+
+#include "lrnn/base/parallel.h"
+
+namespace lrnn::kernels {
+
+HWY_EXPORT(AttentionForwardF32);
+HWY_EXPORT(AttentionForwardF64);
+HWY_EXPORT(AttentionBackwardF32);
+HWY_EXPORT(AttentionBackwardF64);
+
+namespace {
+
+// A task is worth its start and scratch memory from about this many tokens of one head on.
+constexpr int64_t kTokensPerTask = 256;
+
+// first[i]: the index of the first saved state of sequence i.
+std::vector<int64_t> FirstChunkStates(const LinearAttentionShape& shape) {
+  std::vector<int64_t> first(shape.sequences + 1);
+  for (int64_t i = 0; i < shape.sequences; ++i) {
+    const int64_t tokens = shape.cu_seqlens[i + 1] - shape.cu_seqlens[i], chunk = ChunkTokens(tokens);
+    // The first chunk starts from the initial state.
+    first[i + 1] = first[i] + std::max<int64_t>(0, (tokens + chunk - 1) / chunk - 1);
+  }
+  return first;
+}
+
+// Calls body(group of sequences, head, first saved states) for all of them.
+template <typename Body>
+void ForEachGroupAndHead(const LinearAttentionShape& shape, int threads, const Body& body) {
+  const std::vector<int64_t> first = FirstChunkStates(shape);
+  const auto groups = GroupSequences(shape.cu_seqlens, shape.sequences, kTokensPerTask);
+  ParallelFor(static_cast<int64_t>(groups.size()) * shape.heads, threads,
+              [&](int64_t task) { body(groups[task / shape.heads], task % shape.heads, first.data()); });
+}
+
+}  // namespace
+
+int64_t LinearAttentionChunkStates(const LinearAttentionShape& shape) { return FirstChunkStates(shape).back(); }
+
+void LinearAttentionForward(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in, float* o,
+                            float* final_state, float* chunk_states, int threads) {
+  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
+    HWY_DYNAMIC_DISPATCH(AttentionForwardF32)(shape, in, o, final_state, chunk_states, group, head, first);
+  });
+}
+
+void LinearAttentionForward(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in, double* o,
+                            double* final_state, double* chunk_states, int threads) {
+  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
+    HWY_DYNAMIC_DISPATCH(AttentionForwardF64)(shape, in, o, final_state, chunk_states, group, head, first);
+  });
+}
+
+void LinearAttentionBackward(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in,
+                             const float* chunk_states, const float* d_o, const float* d_final_state,
+                             const LinearAttentionGradients<float>& gradients, int threads) {
+  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
+    HWY_DYNAMIC_DISPATCH(AttentionBackwardF32)
+    (shape, in, chunk_states, d_o, d_final_state, gradients, group, head, first);
+  });
+}
+
+void LinearAttentionBackward(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in,
+                             const double* chunk_states, const double* d_o, const double* d_final_state,
+                             const LinearAttentionGradients<double>& gradients, int threads) {
+  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
+    HWY_DYNAMIC_DISPATCH(AttentionBackwardF64)
+    (shape, in, chunk_states, d_o, d_final_state, gradients, group, head, first);
+  });
+}
+
+}  // namespace lrnn::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,163 @@
+// Products of small matrices that stay in the first-level cache, and their transposes, compiled once for each SIMD
+// target.
+//
+//   C <- start(C) + A B        A: [M, L]   B: [L, N]   C: [M, N]
+//
+// Rows of B and C are padded to whole vectors (N is a multiple of the lanes); lanes run over N. A may be given
+// transposed. A block of 6 rows and 2 vectors of C is held in registers: 12 accumulators keep both FMA ports busy over
+// their latency, for 8 loads.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+#ifndef LRNN_KERNELS_SMALL_PRODUCT_ONCE_
+#define LRNN_KERNELS_SMALL_PRODUCT_ONCE_
+namespace lrnn::kernels {
+
+// What C holds before A B is added: nothing, itself, or its rows times scale[m].
+enum class ProductStart { kZero, kAdd, kScaleRows };
+
+// Which elements take part: all; the lower or upper triangle of A (diagonal included; the rest of A near the diagonal
+// is read and must be 0); the blocks of C that reach into its lower triangle.
+enum class ProductPart { kFull, kLowerA, kUpperA, kLowerC };
+
+}  // namespace lrnn::kernels
+#endif
+
+#if defined(LRNN_KERNELS_SMALL_PRODUCT_INL_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LRNN_KERNELS_SMALL_PRODUCT_INL_
+#undef LRNN_KERNELS_SMALL_PRODUCT_INL_
+#else
+#define LRNN_KERNELS_SMALL_PRODUCT_INL_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace lrnn::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One block of kRows rows and kVectors vectors of C, over the inner index l = begin .. end-1.
+template <ProductStart kStart, bool kTransposedA, size_t kRows, size_t kVectors, typename T>
+HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A, int64_t A_stride,
+                             const T* HWY_RESTRICT B, int64_t B_stride, T* HWY_RESTRICT C, int64_t C_stride,
+                             const T* HWY_RESTRICT scale) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<hn::ScalableTag<T>> sum[kRows][kVectors];
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t j = 0; j < kVectors; ++j) {
+      if constexpr (kStart == ProductStart::kZero) {
+        sum[r][j] = hn::Zero(d);
+      } else {
+        sum[r][j] = hn::Load(d, C + r * C_stride + j * lanes);
+        if constexpr (kStart == ProductStart::kScaleRows) sum[r][j] = hn::Mul(hn::Set(d, scale[r]), sum[r][j]);
+      }
+    }
+  }
+  for (int64_t l = begin; l < end; ++l) {
+    hn::Vec<hn::ScalableTag<T>> b[kVectors];
+    for (size_t j = 0; j < kVectors; ++j) b[j] = hn::Load(d, B + l * B_stride + j * lanes);
+    for (size_t r = 0; r < kRows; ++r) {
+      const auto a = hn::Set(d, kTransposedA ? A[l * A_stride + r] : A[r * A_stride + l]);
+      for (size_t j = 0; j < kVectors; ++j) sum[r][j] = hn::MulAdd(a, b[j], sum[r][j]);
+    }
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t j = 0; j < kVectors; ++j) hn::Store(sum[r][j], d, C + r * C_stride + j * lanes);
+  }
+}
+
+// Strides are those of the matrices as they are stored: A is [M, L] or, with kTransposedA, [L, M]. `scale` is read for
+// ProductStart::kScaleRows only.
+template <ProductStart kStart, bool kTransposedA, typename T>
+HWY_NOINLINE void Product(ProductPart part, int64_t M, int64_t N, int64_t L, const T* A, int64_t A_stride, const T* B,
+                          int64_t B_stride, T* C, int64_t C_stride, const T* scale = nullptr) {
+  constexpr int64_t kMostRows = 6;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const int64_t blocks = (M + kMostRows - 1) / kMostRows;
+  int64_t vectors;
+  for (int64_t n = 0; n < N; n += vectors * lanes) {
+    const int64_t rest = (N - n) / lanes;
+    vectors = M <= 2 && rest >= 4 ? 4 : rest >= 2 ? 2 : 1;  // few rows: more vectors hide the latency
+    for (int64_t block = 0; block < blocks; ++block) {      // rows shared out evenly
+      const int64_t m = M * block / blocks, rows = M * (block + 1) / blocks - m;
+      if (part == ProductPart::kLowerC && n >= m + rows) continue;
+      const int64_t begin = part == ProductPart::kUpperA ? m : 0;
+      const int64_t end = part == ProductPart::kLowerA ? std::min(L, m + rows) : L;
+      const T* a = A + (kTransposedA ? m : m * A_stride);
+      T* c = C + m * C_stride + n;
+      const T* s = scale ? scale + m : nullptr;
+      const auto run = [&]<size_t kRows>(std::integral_constant<size_t, kRows>) HWY_ATTR {
+        if (vectors == 1) {
+          ProductBlock<kStart, kTransposedA, kRows, 1>(begin, end, a, A_stride, B + n, B_stride, c, C_stride, s);
+        } else if (vectors == 2) {
+          ProductBlock<kStart, kTransposedA, kRows, 2>(begin, end, a, A_stride, B + n, B_stride, c, C_stride, s);
+        } else if constexpr (kRows <= 2) {
+          ProductBlock<kStart, kTransposedA, kRows, 4>(begin, end, a, A_stride, B + n, B_stride, c, C_stride, s);
+        }
+      };
+      switch (rows) {
+        case 1:
+          run(std::integral_constant<size_t, 1>());
+          break;
+        case 2:
+          run(std::integral_constant<size_t, 2>());
+          break;
+        case 3:
+          run(std::integral_constant<size_t, 3>());
+          break;
+        case 4:
+          run(std::integral_constant<size_t, 4>());
+          break;
+        case 5:
+          run(std::integral_constant<size_t, 5>());
+          break;
+        default:
+          run(std::integral_constant<size_t, 6>());
+          break;
+      }
+    }
+  }
+}
+
+// to[c][r] = from[r][c] for r < rows, c < columns, in blocks of 128 bits: both matrices are padded to multiples of 4
+// rows and columns, and the padding is transposed too.
+template <typename T>
+HWY_NOINLINE void Transpose(int64_t rows, int64_t columns, const T* HWY_RESTRICT from, int64_t from_stride,
+                            T* HWY_RESTRICT to, int64_t to_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+  }
+#else
+  constexpr int64_t kBlock = 16 / sizeof(T);
+  const hn::FixedTag<T, kBlock> d;
+  for (int64_t r = 0; r < rows; r += kBlock) {
+    for (int64_t c = 0; c < columns; c += kBlock) {
+      const T* x = from + r * from_stride + c;
+      T* y = to + c * to_stride + r;
+      if constexpr (sizeof(T) == 4) {
+        const auto a0 = hn::LoadU(d, x), a1 = hn::LoadU(d, x + from_stride);
+        const auto a2 = hn::LoadU(d, x + 2 * from_stride), a3 = hn::LoadU(d, x + 3 * from_stride);
+        const auto b0 = hn::InterleaveLower(d, a0, a1), b1 = hn::InterleaveUpper(d, a0, a1);
+        const auto b2 = hn::InterleaveLower(d, a2, a3), b3 = hn::InterleaveUpper(d, a2, a3);
+        hn::StoreU(hn::ConcatLowerLower(d, b2, b0), d, y);
+        hn::StoreU(hn::ConcatUpperUpper(d, b2, b0), d, y + to_stride);
+        hn::StoreU(hn::ConcatLowerLower(d, b3, b1), d, y + 2 * to_stride);
+        hn::StoreU(hn::ConcatUpperUpper(d, b3, b1), d, y + 3 * to_stride);
+      } else {
+        const auto a0 = hn::LoadU(d, x), a1 = hn::LoadU(d, x + from_stride);
+        hn::StoreU(hn::InterleaveLower(d, a0, a1), d, y);
+        hn::StoreU(hn::InterleaveUpper(d, a0, a1), d, y + to_stride);
+      }
+    }
+  }
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lrnn::kernels
+HWY_AFTER_NAMESPACE();
+#endif  // include guard
