@@ -9,7 +9,7 @@ SETUP ?= tools/setup.sh
 CTEST_ARGS ?=
 BENCH_ARGS ?=
 
-.PHONY: help setup demo test bench release asan format clean
+.PHONY: help setup demo test bench release python asan format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ release: setup  ## optimised build, installed in build/release/install
 	@cmake --install build/release --prefix build/release/install > build/release/install.log \
 	  || { tail -n 20 build/release/install.log; echo "release: failed; the whole log: build/release/install.log"; exit 1; } >&2
 	@echo "release: build/release/install"
+
+python: setup  ## build the Python package in build/release/python (docs/python.md)
+	@tools/build.sh release lrnn_torch_ops
+	@echo "python: PYTHONPATH=build/release/python $$(sed -n 's/^LRNN_PYTHON:FILEPATH=//p' build/release/CMakeCache.txt)"
 
 asan: setup  ## build and run every test with the address and undefined behaviour sanitizers
 	@tools/build.sh asan

@@ -16,7 +16,8 @@ clang-format  clang-format
 chromium      chromium
 node          nodejs"
 libraries=(libtorch-dev libopenblas0-openmp libhwy-dev libdnnl-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev libgoogle-perftools-dev)
+  libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev libgoogle-perftools-dev
+  python3-torch python3-pip python3-setuptools python3-wheel)
 # A build cannot start without these, whatever the system.
 required=(g++ cmake ninja python3)
 
