@@ -26,7 +26,7 @@
 //                                the label y at the start is now at the place where c holds y
 //                                (y) or (y, y before)                   0: nothing, 1 + y: write y
 //   joint           1            e_label, or (e_label, e_before)        the action
-//   points          1            codes[label], content of points        the action
+//   points          1            codes[label], a permutation of points  the action
 //   rotation        1            the angle 2 pi label / labels          the action
 //
 // With keys `dup` a layer that swaps holds every coordinate twice (`copies`). Where no eigenvalue is negative the
@@ -81,6 +81,9 @@ struct AutomatonLevel {
   bool delay = false;
   std::vector<std::vector<int>> codes;  // of `points`: [label][point]
   std::vector<DeltaProductTable> layers;
+
+  // H_0 of a layer, one number per coordinate.
+  std::vector<float> InitialContent(int layer) const;
 };
 
 // What makes the cascade right, for all words, by checks of single entries (lrnn/compile/certify_local.h).
@@ -110,8 +113,12 @@ struct AutomatonNetwork {
   std::vector<AutomatonLevel> levels;
   CascadeProof proof;
 
-  // `jit`: no tables; the rule of lrnn/runtime/jit_cascade.h gives the contexts.
+  // `jit`: no tables; the rule of lrnn/runtime/jit_stepper.h takes their place.
   bool is_jit() const { return mode == "jit"; }
 };
+
+// Throws an Error that starts with `source` and names what is wrong: a table of the wrong size, an entry out of range,
+// a kind that cannot do its actions. Says nothing about whether the network does what the automaton does.
+void Validate(const AutomatonNetwork& network, std::string_view source);
 
 }  // namespace lrnn

@@ -1,0 +1,60 @@
+// Generalised Householder factors with few non-zero entries, and the micro-step that applies one:
+//
+//   S <- S + beta k (v - k^T S)      S: [K]
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "lrnn/runtime/automaton_network.h"
+
+namespace lrnn {
+
+template <typename Number>
+struct KeyEntry {
+  int row;
+  Number k;
+};
+
+// The micro-step of compiled models, in the arithmetic of Number: what runs and what is proved.
+template <typename Number>
+inline void HouseholderStep(const KeyEntry<Number>* key, int width, Number beta, Number v, Number* S) {
+  Number error = v;
+  for (int i = 0; i < width; ++i) error = error - key[i].k * S[key[i].row];
+  const Number step = beta * error;
+  for (int i = 0; i < width; ++i) S[key[i].row] = S[key[i].row] + key[i].k * step;
+}
+
+struct HouseholderFactor {
+  std::array<KeyEntry<float>, 4> key;
+  int width;
+  float beta;
+  float v;
+};
+
+// The factors that do simple things to the coordinates of H = S + H_0, where the layer holds S. Each is appended.
+class FactorWriter {
+ public:
+  // `initial` is H_0, one number per coordinate.
+  FactorWriter(KeyStyle keys, int copies, std::vector<float> initial);
+
+  using Factors = std::vector<HouseholderFactor>;
+  void Swap(int i, int j, Factors& factors) const;         // H_i <-> H_j; eigenvalue -1
+  void Write(int i, float value, Factors& factors) const;  // H_i <- value; eigenvalue 0
+  void Flip(int i, Factors& factors) const;                // H_i <- -H_i; eigenvalue -1
+  void Average(int i, int j, Factors& factors) const;      // H_i, H_j <- (H_i + H_j) / 2; eigenvalue 0
+  // H_{p[i]} <- H_i for all i, by n - #cycles swaps.
+  void Permute(std::span<const int> permutation, Factors& factors) const;
+
+ private:
+  // The difference of two coordinates as a key, beta |k|^2 = square.
+  void Difference(int i, int j, float square, Factors& factors) const;
+  void Add(std::span<const KeyEntry<float>> key, float beta, float value, Factors& factors) const;
+
+  KeyStyle keys_;
+  int copies_;
+  std::vector<float> initial_;
+};
+
+}  // namespace lrnn
