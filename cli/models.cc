@@ -15,10 +15,17 @@ LoadedModel LoadWithTask(const std::filesystem::path& run_or_model, const std::s
   }
   loaded.model = LoadModel(ModelPath(run_or_model));
   std::string name = task_name;
-  const Fields& config = loaded.model->config();
-  if (name.empty() && config.Has("lrnn")) name = config.Object("lrnn").String("task", "");
+  nlohmann::json parameters = nlohmann::json::object();
+  if (const Fields& config = loaded.model->config(); config.Has("lrnn")) {
+    const Fields trained = config.Object("lrnn");
+    if (name.empty()) name = trained.String("task", "");
+    // Its own task with its own parameters, another one with that one's defaults.
+    if (trained.String("task", "") == name && trained.Has("task_parameters")) {
+      parameters = trained.Object("task_parameters").json();
+    }
+  }
   LRNN_CHECK(!name.empty(), "--task: {} does not say what it was trained for", run_or_model.string());
-  loaded.task = &FindTask(name);
+  loaded.task = MakeTask(name, parameters);
   return loaded;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace lrnn::cli {
 
 struct LoadedModel {
   Model model{nullptr};
-  const Task* task;
+  std::shared_ptr<const Task> task;
   std::optional<RunDirectory> run;        // when it was given as a run
   std::optional<TrainConfig> run_config;  // that run's
 };

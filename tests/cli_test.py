@@ -155,6 +155,9 @@ class CliTest(unittest.TestCase):
         self.refused("expected a file name that ends in .html", "report", run, "-o", self.dir / "page.txt")
         self.refused("nowhere", "report", self.dir / "nowhere")
         self.refused('unknown task "party"', "tasks", "--show", "party")
+        self.refused('task "group": unknown parameter "size" (known: group, ', "tasks", "--show", "group", "--set", "size=3")
+        self.refused('--set: expected PARAMETER=VALUE, got "S3"', "tasks", "--show", "group", "--set", "S3")
+        self.refused("expected lengths from 2 on for task parity, got 1:1", "tasks", "--show", "parity", "--length", 1)
         self.refused('unknown layer "lstm2"', "layers", "lstm2")
         self.refused("--frobnicate", "train", config, "--frobnicate")
         self.refused("subcommand", "")
@@ -174,9 +177,15 @@ class CliTest(unittest.TestCase):
         for word in ("delta_net", "mamba", "[-1,1]", "531648"):
             self.assertIn(word, layers)
         self.assertIn("conv_size", self.check(lrnn("layers", "delta_net")))
-        for line in self.check(lrnn("tasks", "--show", "parity")).splitlines()[1:]:
-            bits, answer = line.split("->")
-            self.assertEqual(int(answer), bits.split().count("1") % 2)
+        examples = self.check(lrnn("tasks", "--show", "parity", "--count", 7)).split("\n\n")[1:]
+        self.assertEqual(len(examples), 7)
+        for example in examples:
+            _, read, predict = example.rstrip().splitlines()
+            self.assertEqual(int(predict.split()[1]), read.split()[1:].count("1") % 2)
+            self.assertEqual(len(predict), len(read), "the answer is under the last bit")
+        shown = self.check(lrnn("tasks", "--show", "group", "--set", "group=Z7", "--set", "bos=false", "--length", 5, "--count", 1))
+        words = [line.split()[1:] for line in shown.splitlines() if line.startswith(("  read", "  predict"))]
+        self.assertEqual([int(y) for y in words[1]], [sum(map(int, words[0][:t + 1])) % 7 for t in range(5)])
 
     def test_default_run_directory(self):
         config = self.config(name="mine")

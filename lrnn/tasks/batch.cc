@@ -7,18 +7,16 @@
 
 namespace lrnn {
 
-int64_t DrawLength(LengthRange lengths, Rng& rng) { return rng.Between(lengths.min, lengths.max); }
-
 Batch MakeBatch(const Task& task, LengthRange lengths, uint64_t seed, uint64_t first, int64_t count, int threads) {
-  LRNN_CHECK(task.min_length() <= lengths.min && lengths.min <= lengths.max,
-             "[MakeBatch] expected lengths from {} on for task {}, got {}:{}", task.min_length(), task.name(),
-             lengths.min, lengths.max);
+  CheckLengths(task, lengths);
   Batch batch;
   batch.cu_seqlens.push_back(0);
+  std::vector<int64_t> drawn;
   std::vector<Rng> generators;
   for (int64_t i = 0; i < count; ++i) {
     generators.emplace_back(seed, first + static_cast<uint64_t>(i));
-    const int64_t end = batch.cu_seqlens.back() + DrawLength(lengths, generators.back()) - 1;
+    drawn.push_back(task.DrawLength(lengths, generators.back()));
+    const int64_t end = batch.cu_seqlens.back() + task.tokens(drawn.back());
     LRNN_CHECK(end <= INT32_MAX, "[MakeBatch] expected fewer than 2^31 tokens in a batch, got {} and more", end);
     batch.cu_seqlens.push_back(static_cast<int32_t>(end));
   }
@@ -28,7 +26,7 @@ Batch MakeBatch(const Task& task, LengthRange lengths, uint64_t seed, uint64_t f
   ParallelFor((count + kExamplesPerTask - 1) / kExamplesPerTask, threads, [&](int64_t group) {
     for (int64_t i = group * kExamplesPerTask; i < std::min(count, (group + 1) * kExamplesPerTask); ++i) {
       const size_t begin = batch.cu_seqlens[i], size = batch.cu_seqlens[i + 1] - begin;
-      task.Open(static_cast<int64_t>(size) + 1, generators[i])
+      task.Open(drawn[i], generators[i])
           ->Read(std::span(tokens).subspan(begin, size), std::span(targets).subspan(begin, size));
     }
   });

@@ -8,11 +8,6 @@
 
 namespace lrnn {
 
-struct LengthRange {
-  int64_t min;
-  int64_t max;  // included
-};
-
 struct Batch {
   std::vector<int64_t> tokens;      // [T], the sequences one after the other
   std::vector<int32_t> cu_seqlens;  // [N + 1]
@@ -21,10 +16,7 @@ struct Batch {
 };
 
 // Examples first .. first + count - 1 of the data set that `seed` names. Example i is the same whichever batch it comes
-// in and however many threads draw it; its length is uniform over the range.
+// in and however many threads draw it; its length is drawn from the range as the task does.
 Batch MakeBatch(const Task& task, LengthRange lengths, uint64_t seed, uint64_t first, int64_t count, int threads);
-
-// The length of example `index`, and the generator that its tokens come from.
-int64_t DrawLength(LengthRange lengths, Rng& rng);
 
 }  // namespace lrnn

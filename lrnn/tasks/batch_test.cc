@@ -6,6 +6,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/tasks/parity.h"
+#include "lrnn/tasks/registry.h"
 
 namespace lrnn {
 namespace {
@@ -44,6 +45,33 @@ TEST(MakeBatch, LengthsAreUniformAndRowsAreTheLastTokens) {
 TEST(MakeBatch, RefusesImpossibleLengths) {
   EXPECT_THROW(MakeBatch(Parity(), {1, 4}, 1, 0, 1, 1), Error);
   EXPECT_THROW(MakeBatch(Parity(), {5, 4}, 1, 0, 1, 1), Error);
+}
+
+// Several targets a sequence, and sequences whose tokens are not length - 1.
+TEST(MakeBatch, RowsAreAllSupervisedPositions) {
+  for (const char* name : {"group", "stack_manipulation", "modular_arithmetic_brackets"}) {
+    SCOPED_TRACE(name);
+    const auto task = MakeTask(name);
+    const Batch batch = MakeBatch(*task, {3, 20}, 7, 100, 50, 2);
+    std::vector<int64_t> tokens, rows, targets;
+    for (uint64_t i = 0; i < 50; ++i) {
+      Rng rng(7, 100 + i);
+      const int64_t length = task->DrawLength({3, 20}, rng);
+      const Example example = ReadExample(*task, length, rng);
+      EXPECT_EQ(batch.cu_seqlens[i], static_cast<int64_t>(tokens.size()));
+      for (size_t at = 0; at < example.tokens.size(); ++at) {
+        if (example.targets[at] != kNoTarget) {
+          rows.push_back(static_cast<int64_t>(tokens.size()));
+          targets.push_back(example.targets[at]);
+        }
+        tokens.push_back(example.tokens[at]);
+      }
+    }
+    EXPECT_EQ(batch.tokens, tokens);
+    EXPECT_EQ(batch.rows, rows);
+    EXPECT_EQ(batch.targets, targets);
+    EXPECT_EQ(batch.cu_seqlens.back(), static_cast<int64_t>(tokens.size()));
+  }
 }
 
 }  // namespace

@@ -4,18 +4,21 @@
 // and uniform; the answer, predicted at the last bit, is 1 + (number of ones mod 2).
 #pragma once
 
-#include "lrnn/tasks/task.h"
+#include "lrnn/tasks/task_info.h"
 
 namespace lrnn {
 
 class Parity : public Task {
  public:
   std::string name() const override { return "parity"; }
-  std::string summary() const override { return "is the number of ones odd?"; }
   std::vector<std::string> symbols() const override { return {"<pad>", "0", "1"}; }
   double chance() const override { return 0.5; }
   int64_t min_length() const override { return 2; }
-  std::unique_ptr<ExampleStream> Open(int64_t length, Rng rng) const override;
+
+ protected:
+  std::unique_ptr<ExampleStream> Start(int64_t length, Rng rng) const override;
 };
+
+TaskInfo ParityInfo();
 
 }  // namespace lrnn

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "lrnn/base/error.h"
-
 namespace lrnn {
 namespace {
 
@@ -21,8 +19,8 @@ TEST(Parity, LabelsAreThoseOfTheAutomaton) {
   const Parity parity;
   for (uint64_t i = 0; i < 500; ++i) {
     const int64_t length = 2 + static_cast<int64_t>(i % 60);
-    std::vector<int32_t> tokens(length - 1), targets(length - 1);
-    parity.Open(length, Rng(1, i))->Read(tokens, targets);
+    const auto [tokens, targets] = ReadExample(parity, length, Rng(1, i));
+    ASSERT_EQ(static_cast<int64_t>(tokens.size()), length - 1);
     for (int32_t token : tokens) ASSERT_TRUE(token == 1 || token == 2);
     EXPECT_EQ(targets.back(), AutomatonLabel(tokens));
     EXPECT_EQ(std::count(targets.begin(), targets.end(), kNoTarget), length - 2);
@@ -33,8 +31,7 @@ TEST(Parity, BitsAndAnswersAreBalanced) {
   const Parity parity;
   int ones = 0, odd = 0, bits = 0;
   for (uint64_t i = 0; i < 4000; ++i) {
-    std::vector<int32_t> tokens(10), targets(10);
-    parity.Open(11, Rng(2, i))->Read(tokens, targets);
+    const auto [tokens, targets] = ReadExample(parity, 11, Rng(2, i));
     ones += static_cast<int>(std::count(tokens.begin(), tokens.end(), 2));
     odd += targets.back() == 2;
     bits += 10;
@@ -42,13 +39,6 @@ TEST(Parity, BitsAndAnswersAreBalanced) {
   EXPECT_NEAR(ones / static_cast<double>(bits), 0.5, 0.01);
   EXPECT_NEAR(odd / 4000.0, 0.5, 0.03);
 }
-
-TEST(Parity, ScaledAccuracy) {
-  EXPECT_DOUBLE_EQ(Parity().Scaled(0.5), 0);
-  EXPECT_DOUBLE_EQ(Parity().Scaled(1.0), 1);
-}
-
-TEST(Parity, RefusesAWordWithoutBits) { EXPECT_THROW(Parity().Open(1, Rng(0, 0)), Error); }
 
 }  // namespace
 }  // namespace lrnn

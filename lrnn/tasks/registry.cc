@@ -1,31 +1,45 @@
 #include "lrnn/tasks/registry.h"
 
 #include "lrnn/base/error.h"
+#include "lrnn/tasks/binary_arithmetic.h"
+#include "lrnn/tasks/cycle_navigation.h"
+#include "lrnn/tasks/even_pairs.h"
+#include "lrnn/tasks/file_task.h"
+#include "lrnn/tasks/group_words.h"
+#include "lrnn/tasks/missing_duplicate.h"
+#include "lrnn/tasks/modular_arithmetic.h"
+#include "lrnn/tasks/modular_arithmetic_brackets.h"
 #include "lrnn/tasks/parity.h"
+#include "lrnn/tasks/solve_equation.h"
+#include "lrnn/tasks/stack_manipulation.h"
+#include "lrnn/tasks/string_tasks.h"
 
 namespace lrnn {
-namespace {
 
-std::vector<std::unique_ptr<Task>> MakeTasks() {
-  std::vector<std::unique_ptr<Task>> tasks;
-  tasks.push_back(std::make_unique<Parity>());
+const std::vector<TaskInfo>& Tasks() {
+  static const std::vector<TaskInfo> tasks = {
+      ParityInfo(),          ModularArithmeticInfo(), ModularArithmeticBracketsInfo(),
+      EvenPairsInfo(),       CycleNavigationInfo(),   GroupWordsInfo(),
+      SolveEquationInfo(),   StackManipulationInfo(), ReverseStringInfo(),
+      DuplicateStringInfo(), OddsFirstInfo(),         MissingDuplicateInfo(),
+      BucketSortInfo(),      BinaryAdditionInfo(),    BinaryMultiplicationInfo(),
+      ComputeSqrtInfo(),     FileTaskInfo(),
+  };
   return tasks;
 }
 
-}  // namespace
-
-const std::vector<std::unique_ptr<Task>>& Tasks() {
-  static const std::vector<std::unique_ptr<Task>> tasks = MakeTasks();
-  return tasks;
-}
-
-const Task& FindTask(std::string_view name) {
+const TaskInfo& FindTask(std::string_view name) {
   std::string known;
-  for (const auto& task : Tasks()) {
-    if (task->name() == name) return *task;
-    known += (known.empty() ? "" : ", ") + task->name();
+  for (const TaskInfo& task : Tasks()) {
+    if (task.name == name) return task;
+    known += (known.empty() ? "" : ", ") + task.name;
   }
   Fail("unknown task \"{}\" (known: {})", name, known);
+}
+
+std::shared_ptr<const Task> MakeTask(std::string_view name, const nlohmann::json& parameters) {
+  const TaskInfo& task = FindTask(name);
+  return task.make(TaskParameters(task, parameters));
 }
 
 }  // namespace lrnn

@@ -5,13 +5,17 @@
 #include <string_view>
 #include <vector>
 
-#include "lrnn/tasks/task.h"
+#include "lrnn/tasks/task_info.h"
 
 namespace lrnn {
 
-const std::vector<std::unique_ptr<Task>>& Tasks();
+const std::vector<TaskInfo>& Tasks();
 
 // The task of that name; an Error lists the known ones.
-const Task& FindTask(std::string_view name);
+const TaskInfo& FindTask(std::string_view name);
+
+// The task with these parameters (a JSON object) and defaults for the others.
+std::shared_ptr<const Task> MakeTask(std::string_view name,
+                                     const nlohmann::json& parameters = nlohmann::json::object());
 
 }  // namespace lrnn

@@ -35,7 +35,24 @@ bool ParseEigenvalues(TomlSection& section, const LayerInfo& layer) {
   section.Refuse("eigenvalues", fmt::format("\"{}\" or \"{}\"", text(layer.original), text(layer.extended)));
 }
 
-nlohmann::json ParseModel(TomlSection& section, const Task& task) {
+// The task that [task] names, with those of its parameters that are there.
+std::shared_ptr<const Task> ParseTask(TomlSection& section, nlohmann::json& parameters) {
+  const std::string name = section.String("name");
+  parameters = nlohmann::json::object();
+  for (const TaskInfo& info : Tasks()) {
+    if (info.name != name) continue;
+    for (const TaskParameter& parameter : info.parameters) {
+      if (section.Has(parameter.name)) parameters[parameter.name] = ToJson(section, parameter.name);
+    }
+  }
+  try {
+    return MakeTask(name, parameters);
+  } catch (const Error& error) {
+    section.Complain("name", error.what());
+  }
+}
+
+nlohmann::json ParseModel(TomlSection& section, const Task& task, const nlohmann::json& task_parameters) {
   const std::string layer_name = section.String("layer");
   const LayerInfo* layer;
   try {
@@ -44,7 +61,7 @@ nlohmann::json ParseModel(TomlSection& section, const Task& task) {
     section.Complain("layer", error.what());
   }
   nlohmann::json config = {{"model_type", layer_name}, {"vocab_size", task.vocab_size()}};
-  config["lrnn"] = {{"task", task.name()}, {"symbols", task.symbols()}};
+  config["lrnn"] = {{"task", task.name()}, {"task_parameters", task_parameters}, {"symbols", task.symbols()}};
   config["allow_neg_eigval"] = ParseEigenvalues(section, *layer);
   config["hidden_size"] = section.Int("hidden_size", 1);
   config["num_hidden_layers"] = section.Int("num_hidden_layers", 1);
@@ -66,6 +83,11 @@ nlohmann::json ParseModel(TomlSection& section, const Task& task) {
 LengthRange ParseLengths(TomlSection& section, std::string_view key, const Task& task) {
   const auto [min, max] = section.Range(key);
   if (min < task.min_length()) section.Refuse(key, fmt::format("lengths from {} on for this task", task.min_length()));
+  try {
+    CheckLengths(task, {min, max});
+  } catch (const Error& error) {
+    section.Complain(key, error.what());
+  }
   return {min, max};
 }
 
@@ -95,18 +117,18 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
   run.RefuseUnread();
 
   TomlSection task(table, "task", file);
-  try {
-    config.task = &FindTask(task.String("name"));
-  } catch (const Error& error) {
-    if (!task.Has("name")) throw;
-    task.Complain("name", error.what());
-  }
+  nlohmann::json task_parameters;
+  config.task = ParseTask(task, task_parameters);
   config.train_lengths = ParseLengths(task, "train_lengths", *config.task);
-  config.eval_lengths = ParseLengths(task, "eval_lengths", *config.task);
-  task.RefuseUnread();
+  config.eval_lengths = ParseLengths(task, "eval_lengths", config.task->held_out());
+  std::vector<std::string> parameter_names;
+  for (const TaskParameter& parameter : FindTask(config.task->name()).parameters) {
+    parameter_names.push_back(parameter.name);
+  }
+  task.RefuseUnread(parameter_names);
 
   TomlSection model(table, "model", file);
-  config.model = ParseModel(model, *config.task);
+  config.model = ParseModel(model, *config.task, task_parameters);
 
   TomlSection train(table, "train", file);
   config.steps = train.Int("steps", 1);

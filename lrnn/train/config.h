@@ -1,6 +1,7 @@
 // What a training run does: a TOML file.
 //
 //   [task]   name = "parity"   train_lengths = [3, 40]   eval_lengths = [40, 256]
+//            and the task's own parameters (lrnn tasks --show NAME)
 //   [model]  layer = "delta_net"   eigenvalues = "[-1,1]"   hidden_size = 128   num_hidden_layers = 2
 //            and the layer's own keys (lrnn layers NAME)
 //   [train]  steps   batch_size   learning_rate   ...
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -21,7 +23,7 @@ namespace lrnn {
 
 struct TrainConfig {
   std::string text;  // the whole configuration as TOML, overrides included: what the run directory keeps
-  const Task* task;
+  std::shared_ptr<const Task> task;
   LengthRange train_lengths;
   LengthRange eval_lengths;
   nlohmann::json model;  // a config.json

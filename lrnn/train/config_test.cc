@@ -56,6 +56,28 @@ TEST(TrainConfig, ReadsWhatItSaysAndFillsInTheRest) {
   EXPECT_EQ(ParseTrainConfig(Replace(kText, "[-1, 1]", "[0,1]"), "f").model.at("allow_neg_eigval"), false);
 }
 
+TEST(TrainConfig, ParametersReachTheTask) {
+  const std::string text = Replace(kText, "name = \"parity\"", "name = \"group\"\ngroup = \"S3\"\ntokens = 2");
+  const TrainConfig config = ParseTrainConfig(text, "group.toml");
+  EXPECT_EQ(config.task->vocab_size(), 6 + 1 + 7);
+  EXPECT_EQ(config.model.at("vocab_size"), 14);
+  EXPECT_EQ(config.model.at("lrnn").at("task_parameters").dump(), R"({"group":"S3","tokens":2})");
+  EXPECT_EQ(ParseTrainConfig(text, "group.toml", {"task.bos=false"}).task->vocab_size(), 7);
+  const auto message = [&](const std::string& from, const std::string& to) {
+    return MessageOf([&] { ParseTrainConfig(Replace(text, from, to), "group.toml"); });
+  };
+  EXPECT_EQ(message("tokens = 2", "token = 2"),
+            "group.toml:4: [task] unknown key \"token\" (did you mean \"tokens\"?)");
+  EXPECT_EQ(message("tokens = 2", "tokens = true"),
+            "group.toml:2: [task] task \"group\": tokens: expected an integer, got true");
+  EXPECT_EQ(message("tokens = 2", "tokens = [2]"),
+            "group.toml:4: [task] tokens: expected a number, a string, true or false, got [ 2 ]");
+  EXPECT_EQ(MessageOf([&] {
+              ParseTrainConfig(Replace(Replace(kText, "parity", "compute_sqrt"), "256", "20000"), "sqrt.toml");
+            }),
+            "sqrt.toml:4: [task] expected lengths from 1 to 16384 for task compute_sqrt, got 40:20000");
+}
+
 TEST(TrainConfig, OverridesAreKeptInTheText) {
   const TrainConfig config =
       ParseTrainConfig(kText, "parity.toml", {"train.steps=7", "train.seed=3", "run.title=two words"});
@@ -79,7 +101,8 @@ TEST(TrainConfig, ErrorsGiveThePlace) {
             "parity.toml:16: [train] learning_rate: expected a number of at least 0, got -1.0");
   EXPECT_EQ(MessageWith("1e-3", "nan"),
             "parity.toml:16: [train] learning_rate: expected a number of at least 0, got nan");
-  EXPECT_EQ(MessageWith("\"parity\"", "\"party\""), "parity.toml:2: [task] unknown task \"party\" (known: parity)");
+  EXPECT_THAT(MessageWith("\"parity\"", "\"party\""),
+              HasSubstr("parity.toml:2: [task] unknown task \"party\" (known: parity"));
   EXPECT_EQ(MessageWith("[3, 40]", "[40, 3]"),
             "parity.toml:3: [task] train_lengths: expected two integers [shortest, longest], got [ 40, 3 ]");
   EXPECT_EQ(MessageWith("[3, 40]", "[1, 40]"),

@@ -15,8 +15,8 @@ class Group {
   Group(const Task& task, const EvaluateOptions& options, int64_t first, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       Rng rng(options.seed, static_cast<uint64_t>(first + i));
-      lengths_.push_back(DrawLength(options.lengths, rng));
-      left_.push_back(lengths_.back() - 1);
+      lengths_.push_back(task.DrawLength(options.lengths, rng));
+      left_.push_back(task.tokens(lengths_.back()));
       streams_.push_back(task.Open(lengths_.back(), rng));
     }
   }
@@ -98,7 +98,7 @@ Evaluation Evaluate(Model& model, const Task& task, const EvaluateOptions& optio
   Progress progress({.label = options.label, .total = options.sequences, .unit = "sequences", .out = options.progress});
   for (int64_t first = 0; first < options.sequences; first += options.together) {
     const int64_t count = std::min(options.together, options.sequences - first);
-    Group group(task, options, first, count);
+    Group group(task.held_out(), options, first, count);
     while (!group.AtEnd()) {
       result.tokens += group.Advance(model, options.chunk, result, loss_sum);
       progress.Update(first);
