@@ -1,6 +1,7 @@
 #include "lrnn/tasks/registry.h"
 
 #include "lrnn/base/error.h"
+#include "lrnn/tasks/automaton.h"
 #include "lrnn/tasks/binary_arithmetic.h"
 #include "lrnn/tasks/cycle_navigation.h"
 #include "lrnn/tasks/even_pairs.h"
@@ -17,14 +18,29 @@
 namespace lrnn {
 
 const std::vector<TaskInfo>& Tasks() {
+  // clang-format off
   static const std::vector<TaskInfo> tasks = {
-      ParityInfo(),          ModularArithmeticInfo(), ModularArithmeticBracketsInfo(),
-      EvenPairsInfo(),       CycleNavigationInfo(),   GroupWordsInfo(),
-      SolveEquationInfo(),   StackManipulationInfo(), ReverseStringInfo(),
-      DuplicateStringInfo(), OddsFirstInfo(),         MissingDuplicateInfo(),
-      BucketSortInfo(),      BinaryAdditionInfo(),    BinaryMultiplicationInfo(),
-      ComputeSqrtInfo(),     FileTaskInfo(),
+      ParityInfo(),
+      ModularArithmeticInfo(),
+      ModularArithmeticBracketsInfo(),
+      EvenPairsInfo(),
+      CycleNavigationInfo(),
+      GroupWordsInfo(),
+      RegexInfo(),
+      DfaInfo(),
+      SolveEquationInfo(),
+      StackManipulationInfo(),
+      ReverseStringInfo(),
+      DuplicateStringInfo(),
+      OddsFirstInfo(),
+      MissingDuplicateInfo(),
+      BucketSortInfo(),
+      BinaryAdditionInfo(),
+      BinaryMultiplicationInfo(),
+      ComputeSqrtInfo(),
+      FileTaskInfo(),
   };
+  // clang-format on
   return tasks;
 }
 
