@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "lrnn/automata/nfa.h"
 #include "lrnn/automata/text_words.h"
@@ -18,8 +19,9 @@ int ReadNumber(const TextWord& word, std::string_view what, const SourceText& so
   int number = 0;
   const char* const end = word.text.data() + word.text.size();
   const auto [last, error] = std::from_chars(word.text.data(), end, number);
-  if (error != std::errc() || last != end || number < 0)
+  if (error != std::errc() || last != end || number < 0) {
     source.FailAt(word.place, "expected {}, got '{}'", what, word.text);
+  }
   return number;
 }
 
@@ -84,10 +86,14 @@ class Reader {
     nfa_.num_states = static_cast<int>(states_.size());
 
     std::unordered_map<int, int> letters = {{0, Nfa::kEmpty}};
+    std::unordered_set<std::string> seen;
     for (const auto& [number, name] : labels_) {
       if (number == 0) continue;
       letters[number] = static_cast<int>(nfa_.letters.size());
-      nfa_.letters.push_back(has_symbols ? UnescapeWord({name, Place(name)}, symbols_source_) : std::to_string(number));
+      nfa_.letters.push_back(has_symbols ? Letter(name) : std::to_string(number));
+      if (!seen.insert(nfa_.letters.back()).second) {
+        symbols_source_.FailAt(Place(name), "symbol '{}' stands for a letter that has another symbol", name);
+      }
     }
     if (nfa_.letters.empty()) arcs_.FailAt(0, "the acceptor has no letter; give a symbol table");
     for (const auto& [from, label, to] : arcs) nfa_.arcs.push_back({from, letters[label], to});
@@ -113,6 +119,11 @@ class Reader {
     const auto place = symbols_.find(word.text);
     if (place == symbols_.end()) arcs_.FailAt(word.place, "'{}' is not in the symbol table", word.text);
     return place->second;
+  }
+
+  // Tables of others know no escapes: there a single \ is that letter.
+  std::string Letter(std::string_view symbol) const {
+    return symbol == "\\" ? "\\" : UnescapeWord({symbol, Place(symbol)}, symbols_source_);
   }
 
   size_t Place(std::string_view symbol) const {

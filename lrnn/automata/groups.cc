@@ -126,8 +126,9 @@ class Parser {
     int number = 0;
     for (; IsDigit(Peek()); ++place_) {
       number = number * 10 + (Peek() - '0');
-      if (number > 2 * kMaxDegree)
+      if (number > 2 * kMaxDegree) {
         source_.FailAt(begin, "this number is too large: groups act on at most {} points", kMaxDegree);
+      }
     }
     return number;
   }
@@ -193,8 +194,9 @@ class Parser {
 
   PermutationGroup Named(size_t begin, std::vector<Permutation> generators) const {
     const int degree = static_cast<int>(generators[0].size());
-    if (degree > kMaxDegree)
+    if (degree > kMaxDegree) {
       source_.FailAt(begin, "the group acts on {} points, expected at most {}", degree, kMaxDegree);
+    }
     return {std::string(text_.substr(begin, place_ - begin)), degree, std::move(generators)};
   }
 
@@ -208,8 +210,9 @@ class Parser {
       moves.push_back(ParseCycles());
       for (const auto& [point, image] : moves.back()) degree = std::max({degree, point + 1, image + 1});
     } while (Accept(","));
-    if (place_ < text_.size())
+    if (place_ < text_.size()) {
       source_.FailAt(place_, "expected a cycle such as (0 1), ',' and another generator, or the end");
+    }
 
     PermutationGroup group{"", degree, {}};
     for (const auto& pairs : moves) {
@@ -232,8 +235,9 @@ class Parser {
         if (place_ >= text_.size()) source_.FailAt(place_, "expected ')' before the end");
         const size_t begin = place_;
         cycle.push_back(ParseNumber());
-        if (cycle.back() >= kMaxDegree)
+        if (cycle.back() >= kMaxDegree) {
           source_.FailAt(begin, "expected points below {}, got {}", kMaxDegree, cycle.back());
+        }
         if (!seen.insert(cycle.back()).second) source_.FailAt(begin, "point {} occurs twice", cycle.back());
         SkipBlanks();
         Accept(",");

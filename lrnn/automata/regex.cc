@@ -12,7 +12,8 @@
 namespace lrnn {
 namespace {
 
-constexpr int64_t kMaxNumbers = int64_t{1} << 26;  // of a table, and of the letters in all classes: 256 MB
+constexpr int64_t kMaxTable = int64_t{1} << 26;         // states times letters: 256 MB
+constexpr int64_t kMaxClassLetters = int64_t{1} << 24;  // of all classes together
 
 // The letters in each set of the tree, sorted.
 std::vector<std::vector<int>> LettersOfSets(const RegexTree& tree, const std::string& source) {
@@ -40,10 +41,10 @@ std::vector<std::vector<int>> LettersOfSets(const RegexTree& tree, const std::st
       }
     }
     if (set.is_negated) members.insert(members.end(), place, by_symbol.end());
-    std::sort(members.begin(), members.end());
+    if (!std::is_sorted(members.begin(), members.end())) std::sort(members.begin(), members.end());
     total += static_cast<int64_t>(members.size());
-    LRNN_CHECK(total <= kMaxNumbers, "{}: the classes of the pattern hold more than {} letters together", source,
-               kMaxNumbers);
+    LRNN_CHECK(total <= kMaxClassLetters, "{}: the classes of the pattern hold more than {} letters together", source,
+               kMaxClassLetters);
   }
   return letters;
 }
@@ -153,7 +154,7 @@ Dfa FromRegex(std::string_view pattern, const RegexOptions& options) {
   } catch (const Error& error) {
     Fail("{}: {}", options.source, error.what());
   }
-  LRNN_CHECK(int64_t{minimal.num_states} * num_letters <= kMaxNumbers,
+  LRNN_CHECK(int64_t{minimal.num_states} * num_letters <= kMaxTable,
              "{}: {} states and {} letters make too large a table", options.source, minimal.num_states, num_letters);
   Dfa dfa = std::move(minimal);
   const std::vector<std::vector<int>> rows = std::exchange(dfa.next, {});

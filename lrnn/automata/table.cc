@@ -48,8 +48,9 @@ class Reader {
   void ReadHeader(const TextLines& lines) {
     const std::vector<TextWord>& words = lines.words();
     const std::string_view keyword = words[0].text;
-    if (!headers_.emplace(keyword, words[0].place).second)
+    if (!headers_.emplace(keyword, words[0].place).second) {
       source_.FailAt(words[0].place, "a second line '{}'", keyword);
+    }
     if (num_states_ > 0) source_.FailAt(words[0].place, "expected the line '{}' before the states", keyword);
     const std::vector<TextWord> values(words.begin() + 1, words.end());
     if (keyword == "dfa") {
@@ -61,8 +62,9 @@ class Reader {
       std::set<std::string> seen;
       for (const TextWord& word : values) {
         dfa_.letters.push_back(UnescapeWord(word, source_));
-        if (!seen.insert(dfa_.letters.back()).second)
+        if (!seen.insert(dfa_.letters.back()).second) {
           source_.FailAt(word.place, "letter '{}' is named twice", word.text);
+        }
       }
       dfa_.next.resize(dfa_.letters.size());
     } else if (keyword == "start") {

@@ -1,12 +1,12 @@
 // Transition tables as text, made to be written by hand:
 //
 //   # An even number of 1s.
-//   dfa 1                    the version of the format; may be left out
+//   dfa 1                    # the version of the format; may be left out
 //   letters 0    1
 //   start   even
-//   accept  even             none, one or several states
+//   accept  even             # none, one or several states
 //
-//   even:   even odd         one line per state: where each letter leads, in the order of `letters`
+//   even:   even odd         # one line per state: where each letter leads, in the order of `letters`
 //   odd:    odd  even
 //
 // Words are separated by blanks; # at the start of a word begins a comment. States are numbered in the order of their

@@ -11,14 +11,16 @@ namespace lrnn {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::StartsWith;
 
+// The example of docs/automata_formats.md.
 constexpr std::string_view kParity = R"(# An even number of 1s.
-letters 0    1     # two of them
+dfa 1                    # the version of the format; may be left out
+letters 0    1
 start   even
-accept  even
+accept  even             # none, one or several states
 
-even:   even odd
+even:   even odd         # where each letter leads, in the order of `letters`
 odd:    odd  even
 )";
 
@@ -108,10 +110,10 @@ TEST(Table, TenMegabytesAreFast) {
   }
   const Timer timer;
   EXPECT_EQ(ReadTable(text, "x").num_states, states);
-  EXPECT_THAT(MessageOf([&] { ReadTable(text + "last: s0 s0", "x"); }), HasSubstr("more transitions"));
-  EXPECT_THAT(MessageOf([&] { ReadTable(std::string(10'000'000, 'a'), "x"); }).substr(0, 200),
-              HasSubstr("x:1:1: expected"));
-  EXPECT_LT(timer.Seconds(), 5);
+  const std::string message = MessageOf([] { ReadTable(std::string(10'000'000, 'a'), "x"); });
+  EXPECT_THAT(message, StartsWith("x:1:1: expected 'letters ...'"));
+  EXPECT_LT(message.size(), 500u);
+  EXPECT_LT(timer.Seconds(), 20);
 }
 
 }  // namespace

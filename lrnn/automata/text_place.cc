@@ -7,8 +7,10 @@
 namespace lrnn {
 namespace {
 
-constexpr int kBefore = 50;  // characters shown before the caret
-constexpr int kAfter = 25;   // and from it on
+constexpr int kBefore = 50;        // characters shown before the caret
+constexpr int kAfter = 25;         // and from it on
+constexpr int kMessageHead = 150;  // characters kept of a message that quotes a long word
+constexpr int kMessageTail = 100;
 
 // The byte `characters` characters before or after `offset`, at most at `limit`.
 size_t StepBack(std::string_view text, size_t offset, size_t limit, int characters) {
@@ -51,6 +53,14 @@ std::string Printable(std::string_view text) {
   return shown;
 }
 
+// A message with its middle left out when it is long.
+std::string Shortened(std::string_view message) {
+  if (CountCharacters(message) <= kMessageHead + kMessageTail) return std::string(message);
+  const size_t head = StepForward(message, 0, message.size(), kMessageHead);
+  const size_t tail = StepBack(message, message.size(), head, kMessageTail);
+  return fmt::format("{}...{}", message.substr(0, head), message.substr(tail));
+}
+
 }  // namespace
 
 std::string MessageAt(std::string_view source, std::string_view text, size_t offset, std::string_view message) {
@@ -66,7 +76,7 @@ std::string MessageAt(std::string_view source, std::string_view text, size_t off
   const size_t last = StepForward(text, offset, end, kAfter);
   const std::string lead = std::string(first > begin ? "..." : "") + Printable(text.substr(first, offset - first));
   const std::string rest = Printable(text.substr(offset, last - offset)) + (last < end ? "..." : "");
-  return fmt::format("{}:{}:{}: {}\n  {}{}\n  {:>{}}", source, line, column, message, lead, rest, "^",
+  return fmt::format("{}:{}:{}: {}\n  {}{}\n  {:>{}}", source, line, column, Shortened(message), lead, rest, "^",
                      CountCharacters(lead) + 1);
 }
 

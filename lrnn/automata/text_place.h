@@ -1,10 +1,11 @@
 // A place in a text a user wrote, shown so that it can be found at once:
 //
-//   parity.dfa:4:11: unknown state 'od'
+//   parity.dfa:4:12: unknown state 'od'
 //     even: even od
 //                ^
 //
-// Lines and columns count from 1, columns in characters (UTF-8 code points). A long line is cut around the caret.
+// Lines and columns count from 1, columns in characters (UTF-8 code points). A long line is cut around the caret, a
+// long message in the middle.
 #pragma once
 
 #include <fmt/format.h>

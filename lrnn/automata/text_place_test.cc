@@ -33,6 +33,13 @@ TEST(TextPlace, CutsLongLinesAroundTheCaret) {
                                                          std::string(24, 'b') + "...\n  " + std::string(53, ' ') + "^");
 }
 
+TEST(TextPlace, CutsLongMessagesInTheMiddle) {
+  const std::string word(10'000'000, 'a');
+  EXPECT_EQ(MessageAt("x", "a", 0, "no '" + word + "' here"),
+            "x:1:1: no '" + std::string(146, 'a') + "..." + std::string(94, 'a') + "' here\n  a\n  ^");
+  EXPECT_EQ(MessageAt("x", "a", 0, std::string(250, 'a')), "x:1:1: " + std::string(250, 'a') + "\n  a\n  ^");
+}
+
 TEST(TextPlace, SourceTextThrowsTheMessage) {
   const SourceText source{"ab", "file"};
   EXPECT_EQ(MessageOf([&] { source.FailAt(1, "got {}", 7); }), "file:1:2: got 7\n  ab\n   ^");

@@ -73,8 +73,9 @@ std::string UnescapeWord(const TextWord& word, const SourceText& source) {
       i += 3;
     } else {
       const size_t special = c == '\0' ? std::string_view::npos : kEscaped.find(c);
-      if (special == std::string_view::npos)
+      if (special == std::string_view::npos) {
         source.FailAt(place, "unknown escape; \\ stands before s n t r f v \\ # : xHH");
+      }
       name += kPlain[special];
       ++i;
     }
