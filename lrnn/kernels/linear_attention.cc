@@ -6,21 +6,36 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "lrnn/kernels/linear_attention-inl.h"
 #include "lrnn/kernels/linear_attention_backward-inl.h"
+#include "lrnn/kernels/linear_attention_forward-inl.h"
 #include "lrnn/kernels/sequence_groups.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
+// Measured: a chunk needs 2 operations an element of the state instead of 3, which pays for what it does besides only
+// where the state is large, or where sequences of one chunk need no state at all.
+inline bool IsRecurrent(const LinearAttentionShape& shape, bool has_initial_state) {
+  if (shape.form != LinearAttentionForm::kAuto) return shape.form == LinearAttentionForm::kRecurrent;
+  const bool is_short = shape.cu_seqlens[shape.sequences] <= shape.sequences * kMostChunkTokens;
+  if (is_short && !has_initial_state) return false;
+  return shape.key_width * shape.value_width < (shape.decay_per_channel ? 128 * 128 : 64 * 64);
+}
+
 // All sequences of a group, one head. first_chunk_state: [N], of all sequences.
 template <typename T>
 void AttentionForwardGroup(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in, T* o, T* final_state,
                            T* chunk_states, const SequenceGroup& group, int64_t head,
                            const int64_t* first_chunk_state) {
-  AttentionForward<T> pass(shape, in, o, final_state, chunk_states);
-  for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
+  const auto run = [&](auto pass) {
+    for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
+  };
+  if (IsRecurrent(shape, in.initial_state)) {
+    run(RecurrentForward<T>(shape, in, o, final_state, chunk_states));
+  } else {
+    run(ChunkedForward<T>(shape, in, o, final_state, chunk_states));
+  }
 }
 
 template <typename T>

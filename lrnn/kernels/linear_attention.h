@@ -16,11 +16,13 @@
 
 namespace lrnn::kernels {
 
-// How products of decays over a range of tokens are formed inside a chunk.
-enum class DecayProducts {
-  kDirect,     // by multiplication, token by token
-  kSignedLog,  // 2^(sum of log2|a|), and the parity of the negative factors
-  kLog,        // 2^(sum of log2 a), for a >= 0 only
+// How it is computed; all forms give the same up to rounding. The backward pass is always chunked.
+enum class LinearAttentionForm {
+  kAuto,         // kRecurrent or kChunked, whichever was measured to be faster for the widths
+  kRecurrent,    // token by token
+  kChunked,      // chunk by chunk, decays of a range of tokens multiplied one after the other
+  kSignedLog,    // chunk by chunk, products of decays as 2^(sum of log2|a|) and the parity of their signs
+  kPositiveLog,  // as kSignedLog without the signs, for a >= 0 only
 };
 
 struct LinearAttentionShape {
@@ -31,7 +33,7 @@ struct LinearAttentionShape {
   int64_t key_width;          // K
   int64_t value_width;        // V
   bool decay_per_channel;     // a: [T, H, K] rather than [T, H]
-  DecayProducts products = DecayProducts::kDirect;
+  LinearAttentionForm form = LinearAttentionForm::kAuto;
 };
 
 template <typename T>

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "lrnn/kernels/linear_attention-inl.h"
 #include "lrnn/kernels/linear_attention.h"
+#include "lrnn/kernels/linear_attention_chunk-inl.h"
 
 #if defined(LRNN_KERNELS_LINEAR_ATTENTION_BACKWARD_INL_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LRNN_KERNELS_LINEAR_ATTENTION_BACKWARD_INL_
@@ -89,7 +89,7 @@ class AttentionBackward {
     AttentionChunk<T>& c = c_;
     c.Load(token, tokens, head);
     const int64_t n = c.n, K = c.padded_K, V = c.padded_V, C = c.padded_C, padded_n = c.Padded(n);
-    c.LoadRows(d_o_ + c.ValueRow(token, head), c.H * c.V, c.V, V, r_);
+    c.LoadRows(d_o_ + c.Value(token, head), c.H * c.V, c.V, V, r_);
     ScaleRow(n * V, c.in.scale, r_, r_);
     Transpose(padded_n, c.V, r_, V, transposed_r_, C);
     Transpose(padded_n, c.V, c.v, V, transposed_v_, C);
@@ -234,13 +234,11 @@ class AttentionBackward {
 
   void Store(int64_t token, int64_t head) const {
     const AttentionChunk<T>& c = c_;
-    const int64_t decay_width = c.shape.decay_per_channel ? c.K : 1;
-    for (int64_t i = 0; i < c.n; ++i) {
-      std::copy_n(d_q_ + i * c.padded_K, c.K, out_.q + c.HeadKeyRow(token + i, head));
-      std::copy_n(d_k_ + i * c.padded_K, c.K, out_.k + c.HeadKeyRow(token + i, head));
-      std::copy_n(d_v_ + i * c.padded_V, c.V, out_.v + c.ValueRow(token + i, head));
-      std::copy_n(d_decay_ + i * c.decay_width, decay_width, out_.decay + c.DecayRow(token + i, head));
-    }
+    const int64_t keys = c.H * c.K;
+    c.StoreRows(d_q_, c.padded_K, c.K, out_.q + c.KeyGradient(token, head), keys);
+    c.StoreRows(d_k_, c.padded_K, c.K, out_.k + c.KeyGradient(token, head), keys);
+    c.StoreRows(d_v_, c.padded_V, c.V, out_.v + c.Value(token, head), c.H * c.V);
+    c.StoreRows(d_decay_, c.decay_width, c.decays, out_.decay + c.Decay(token, head), c.H * c.decays);
   }
 
   AttentionChunk<T> c_;

@@ -1,4 +1,4 @@
-// The linear attention kernel, in all its forms of decay products, against loops in double that follow the equations of
+// The linear attention kernel, in all its forms, against loops in double that follow the equations of
 // linear_attention.h and their adjoint, token by token.
 #include "lrnn/kernels/linear_attention.h"
 
@@ -23,8 +23,8 @@ struct Problem {
   int64_t N() const { return static_cast<int64_t>(cu_seqlens.size()) - 1; }
   int64_t T() const { return cu_seqlens.back(); }
   int64_t decay_width() const { return per_channel ? K : 1; }
-  LinearAttentionShape Shape(DecayProducts products) const {
-    return {N(), cu_seqlens.data(), H, G, K, V, per_channel, products};
+  LinearAttentionShape Shape(LinearAttentionForm form) const {
+    return {N(), cu_seqlens.data(), H, G, K, V, per_channel, form};
   }
 };
 
@@ -36,6 +36,8 @@ struct Tensors {
 };
 
 constexpr double kScale = 0.37;
+constexpr LinearAttentionForm kSignedForms[] = {LinearAttentionForm::kRecurrent, LinearAttentionForm::kChunked,
+                                                LinearAttentionForm::kSignedLog};
 
 // Numbers that are exact in float and in double. Decays are in [-1, 1], or [0, 1], with 0, 1, -1 and tiny ones.
 Tensors RandomInputs(const Problem& p, uint64_t seed, bool signed_decay) {
@@ -138,13 +140,13 @@ void ExpectNear(Misaligned<T>& got, const Array& expected, double tolerance, con
 
 // All outputs and gradients within 1e-5 of the largest in float, 1e-12 in double.
 template <typename T>
-void Check(const Problem& p, DecayProducts products, const Tensors& want, int threads, const std::string& where) {
+void Check(const Problem& p, LinearAttentionForm form, const Tensors& want, int threads, const std::string& where) {
   SCOPED_TRACE(where + (sizeof(T) == 4 ? " float" : " double"));
   Misaligned<T> q(want.q), k(want.k), v(want.v), decay(want.decay), initial(want.initial), d_o(want.d_o),
       d_final(want.d_final);
   Misaligned<T> o(want.o.size()), final(want.final.size()), d_q(want.d_q.size()), d_k(want.d_k.size()),
       d_v(want.v.size()), d_decay(want.decay.size()), d_initial(want.final.size());
-  const LinearAttentionShape shape = p.Shape(products);
+  const LinearAttentionShape shape = p.Shape(form);
   Misaligned<T> states(LinearAttentionChunkStates(shape) * p.H * p.K * p.V);
   const LinearAttentionInputs<T> in{q.data(), k.data(), v.data(), decay.data(), initial.data(), static_cast<T>(kScale)};
   LinearAttentionForward(shape, in, o.data(), final.data(), states.data(), threads);
@@ -175,22 +177,25 @@ std::vector<Problem> Problems() {
   return problems;
 }
 
-void CheckAll(DecayProducts products, bool signed_decay) {
+void CheckAll(LinearAttentionForm form, bool signed_decay) {
   const std::vector<Problem> problems = Problems();
   for (size_t i = 0; i < problems.size(); ++i) {
     Tensors want = RandomInputs(problems[i], i, signed_decay);
     Oracle(problems[i], want);
     ForEachTarget([&](const std::string& target) {
       const std::string where = "problem " + std::to_string(i) + " " + target;
-      Check<float>(problems[i], products, want, 1, where);
-      Check<double>(problems[i], products, want, 2, where);
+      Check<float>(problems[i], form, want, 1, where);
+      Check<double>(problems[i], form, want, 2, where);
     });
   }
 }
 
-TEST(LinearAttention, DirectProductsEqualTheEquations) { CheckAll(DecayProducts::kDirect, true); }
-TEST(LinearAttention, SignedLogProductsEqualTheEquations) { CheckAll(DecayProducts::kSignedLog, true); }
-TEST(LinearAttention, LogProductsEqualTheEquationsForPositiveDecays) { CheckAll(DecayProducts::kLog, false); }
+TEST(LinearAttention, RecurrenceEqualsTheEquations) { CheckAll(LinearAttentionForm::kRecurrent, true); }
+TEST(LinearAttention, ChunksEqualTheEquations) { CheckAll(LinearAttentionForm::kChunked, true); }
+TEST(LinearAttention, SignedLogSpaceEqualsTheEquations) { CheckAll(LinearAttentionForm::kSignedLog, true); }
+TEST(LinearAttention, LogSpaceEqualsTheEquationsForPositiveDecays) {
+  CheckAll(LinearAttentionForm::kPositiveLog, false);
+}
 
 // Sixteen decays of 1e-4 multiply to 1e-64, which is 0 in float, so that quotients of prefix products are 0 / 0; and a
 // decay of 1e-30 leaves less of the state than any rounding.
@@ -202,9 +207,9 @@ TEST(LinearAttention, ProductsThatUnderflow) {
       Rng rng(6, 0);
       for (double& a : want.decay) a = static_cast<float>(rng.Uniform(0, 1) < 0.5 ? -magnitude : magnitude);
       Oracle(p, want);
-      for (DecayProducts products : {DecayProducts::kDirect, DecayProducts::kSignedLog}) {
-        Check<float>(p, products, want, 1, "magnitude " + std::to_string(magnitude));
-        Check<double>(p, products, want, 1, "magnitude " + std::to_string(magnitude));
+      for (LinearAttentionForm form : kSignedForms) {
+        Check<float>(p, form, want, 1, "magnitude " + std::to_string(magnitude));
+        Check<double>(p, form, want, 1, "magnitude " + std::to_string(magnitude));
       }
     }
   }
@@ -222,10 +227,20 @@ TEST(LinearAttention, TenThousandSignsAreExact) {
     decay[i] = rng.Uniform(0, 1) < 0.5 ? -1 : 1;
     expected[i] = (i > 0 ? expected[i - 1] : state) * decay[i];
   }
-  for (DecayProducts products : {DecayProducts::kDirect, DecayProducts::kSignedLog}) {
-    LinearAttentionForward(p.Shape(products), {one.data(), one.data(), zero.data(), decay.data(), &state, 1}, o.data(),
+  for (LinearAttentionForm form : kSignedForms) {
+    LinearAttentionForward(p.Shape(form), {one.data(), one.data(), zero.data(), decay.data(), &state, 1}, o.data(),
                            static_cast<float*>(nullptr), static_cast<float*>(nullptr), 1);
     EXPECT_EQ(o, expected);
+  }
+}
+
+// Above the widths where kAuto changes from one form to the other.
+TEST(LinearAttention, WideStates) {
+  for (bool per_channel : {false, true}) {
+    const Problem p{{0, 40}, 1, 1, 130, 128, per_channel, true};
+    Tensors want = RandomInputs(p, 8, true);
+    Oracle(p, want);
+    Check<float>(p, LinearAttentionForm::kAuto, want, 1, "wide");
   }
 }
 
@@ -233,12 +248,14 @@ TEST(LinearAttention, StateMayBeUpdatedInPlace) {
   const Problem p{{0, 5, 55}, 2, 2, 6, 40, true, true};
   Tensors want = RandomInputs(p, 7, true);
   Oracle(p, want);
-  Array state = want.initial, o(want.o.size());
-  LinearAttentionForward(p.Shape(DecayProducts::kDirect),
-                         {want.q.data(), want.k.data(), want.v.data(), want.decay.data(), state.data(), kScale},
-                         o.data(), state.data(), static_cast<double*>(nullptr), 1);
-  for (size_t i = 0; i < state.size(); ++i) ASSERT_NEAR(state[i], want.final[i], 1e-12);
-  for (size_t i = 0; i < o.size(); ++i) ASSERT_NEAR(o[i], want.o[i], 1e-12);
+  for (LinearAttentionForm form : kSignedForms) {
+    Array state = want.initial, o(want.o.size());
+    LinearAttentionForward(p.Shape(form),
+                           {want.q.data(), want.k.data(), want.v.data(), want.decay.data(), state.data(), kScale},
+                           o.data(), state.data(), static_cast<double*>(nullptr), 1);
+    for (size_t i = 0; i < state.size(); ++i) ASSERT_NEAR(state[i], want.final[i], 1e-12);
+    for (size_t i = 0; i < o.size(); ++i) ASSERT_NEAR(o[i], want.o[i], 1e-12);
+  }
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One block of kRows rows and kVectors vectors of C, over the inner index l = begin .. end-1.
+// One block of kRows rows and kVectors vectors of C, over the inner index l = begin .. end-1. Without the pragmas the
+// accumulators stay in memory at -O2.
 template <ProductStart kStart, bool kTransposedA, size_t kRows, size_t kVectors, typename T>
 HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A, int64_t A_stride,
                              const T* HWY_RESTRICT B, int64_t B_stride, T* HWY_RESTRICT C, int64_t C_stride,
@@ -46,7 +47,9 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<hn::ScalableTag<T>> sum[kRows][kVectors];
+#pragma GCC unroll 8
   for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
     for (size_t j = 0; j < kVectors; ++j) {
       if constexpr (kStart == ProductStart::kZero) {
         sum[r][j] = hn::Zero(d);
@@ -58,13 +61,18 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
   }
   for (int64_t l = begin; l < end; ++l) {
     hn::Vec<hn::ScalableTag<T>> b[kVectors];
+#pragma GCC unroll 8
     for (size_t j = 0; j < kVectors; ++j) b[j] = hn::Load(d, B + l * B_stride + j * lanes);
+#pragma GCC unroll 8
     for (size_t r = 0; r < kRows; ++r) {
       const auto a = hn::Set(d, kTransposedA ? A[l * A_stride + r] : A[r * A_stride + l]);
+#pragma GCC unroll 8
       for (size_t j = 0; j < kVectors; ++j) sum[r][j] = hn::MulAdd(a, b[j], sum[r][j]);
     }
   }
+#pragma GCC unroll 8
   for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
     for (size_t j = 0; j < kVectors; ++j) hn::Store(sum[r][j], d, C + r * C_stride + j * lanes);
   }
 }

@@ -1,7 +1,8 @@
-// Linear attention with decay for one head, chunk by chunk, compiled once for each SIMD target. Inside a chunk tokens
-// see each other directly, through a triangle of scores; what came before they see through the state. All of it is
-// products of small matrices. docs/math/linear_attention.md derives it. The backward pass:
-// linear_attention_backward-inl.h.
+// A chunk of tokens of one head of linear attention, compiled once for each SIMD target. Inside a chunk tokens see each
+// other directly, through a triangle of scores; what came before they see through the state. All of it is products of
+// small matrices. docs/math/linear_attention.md derives it.
+
+#include <hwy/cache_control.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -10,8 +11,8 @@
 #include "lrnn/kernels/linear_attention.h"
 #include "lrnn/kernels/small_product-inl.h"
 
-#ifndef LRNN_KERNELS_LINEAR_ATTENTION_ONCE_
-#define LRNN_KERNELS_LINEAR_ATTENTION_ONCE_
+#ifndef LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_ONCE_
+#define LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_ONCE_
 namespace lrnn::kernels {
 
 // A sequence that fits is one chunk and needs no state; longer ones are cut finer, since the triangle of scores grows
@@ -20,6 +21,25 @@ inline constexpr int64_t kMostChunkTokens = 32;
 inline int64_t ChunkTokens(int64_t sequence_tokens) {
   return sequence_tokens <= kMostChunkTokens ? std::max<int64_t>(1, sequence_tokens) : 16;
 }
+
+// Where the rows of a head start.
+struct AttentionRows {
+  explicit AttentionRows(const LinearAttentionShape& shape)
+      : H(shape.heads),
+        G(shape.key_groups),
+        K(shape.key_width),
+        V(shape.value_width),
+        decays(shape.decay_per_channel ? shape.key_width : 1) {}
+
+  int64_t Key(int64_t token, int64_t head) const { return (token * G + head / (H / G)) * K; }
+  int64_t KeyGradient(int64_t token, int64_t head) const { return (token * H + head) * K; }
+  int64_t Value(int64_t token, int64_t head) const { return (token * H + head) * V; }
+  int64_t Decay(int64_t token, int64_t head) const { return (token * H + head) * decays; }
+  int64_t State(int64_t index, int64_t head) const { return (index * H + head) * K * V; }
+
+  const int64_t H, G, K, V;
+  const int64_t decays;  // of a token and head: K or 1
+};
 
 // Memory for several arrays of known sizes, all starting on a vector, first filled with zeros: the padding stays zero.
 template <typename T>
@@ -49,11 +69,11 @@ class ChunkScratch {
 }  // namespace lrnn::kernels
 #endif
 
-#if defined(LRNN_KERNELS_LINEAR_ATTENTION_INL_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LRNN_KERNELS_LINEAR_ATTENTION_INL_
-#undef LRNN_KERNELS_LINEAR_ATTENTION_INL_
+#if defined(LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_INL_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_INL_
+#undef LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_INL_
 #else
-#define LRNN_KERNELS_LINEAR_ATTENTION_INL_
+#define LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_INL_
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -72,7 +92,17 @@ HWY_INLINE T RowDot(int64_t width, const T* HWY_RESTRICT x, const T* HWY_RESTRIC
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// y_i <- a x_i (y may be x), and y_i <- x_i z_i.
+// y_i <- x_i for any addresses and width. Inline: a call for each row would cost as much as the arithmetic.
+template <typename T>
+HWY_INLINE void CopyRow(int64_t width, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= width; i += lanes) hn::StoreU(hn::LoadU(d, x + i), d, y + i);
+  for (; i < width; ++i) y[i] = x[i];
+}
+
+// y_i <- a x_i, and y_i <- x_i z_i; y may be x.
 template <typename T>
 HWY_INLINE void ScaleRow(int64_t width, T a, const T* x, T* y) {
   const hn::ScalableTag<T> d;
@@ -81,23 +111,23 @@ HWY_INLINE void ScaleRow(int64_t width, T a, const T* x, T* y) {
   }
 }
 template <typename T>
-HWY_INLINE void MultiplyRow(int64_t width, const T* HWY_RESTRICT x, const T* HWY_RESTRICT z, T* HWY_RESTRICT y) {
+HWY_INLINE void MultiplyRow(int64_t width, const T* x, const T* z, T* y) {
   const hn::ScalableTag<T> d;
   for (int64_t i = 0; i < width; i += static_cast<int64_t>(hn::Lanes(d))) {
     hn::Store(hn::Mul(hn::Load(d, x + i), hn::Load(d, z + i)), d, y + i);
   }
 }
 
-// Calls body with the form as a constant.
+// Calls body with the form of a chunk's products as a constant.
 template <typename Body>
-HWY_INLINE void WithForm(DecayProducts form, const Body& body) {
+HWY_INLINE void WithForm(LinearAttentionForm form, const Body& body) {
   switch (form) {
-    case DecayProducts::kDirect:
-      return body(std::integral_constant<DecayProducts, DecayProducts::kDirect>());
-    case DecayProducts::kSignedLog:
-      return body(std::integral_constant<DecayProducts, DecayProducts::kSignedLog>());
-    case DecayProducts::kLog:
-      return body(std::integral_constant<DecayProducts, DecayProducts::kLog>());
+    case LinearAttentionForm::kSignedLog:
+      return body(std::integral_constant<LinearAttentionForm, LinearAttentionForm::kSignedLog>());
+    case LinearAttentionForm::kPositiveLog:
+      return body(std::integral_constant<LinearAttentionForm, LinearAttentionForm::kPositiveLog>());
+    default:
+      return body(std::integral_constant<LinearAttentionForm, LinearAttentionForm::kChunked>());
   }
 }
 
@@ -107,15 +137,12 @@ HWY_INLINE void WithForm(DecayProducts form, const Body& body) {
 // S <- Diag(prefix_{n-1}) S + sum_j (suffix_j k_j) v_j^T.
 // Rows are padded with zeros to whole vectors.
 template <typename T>
-class AttentionChunk {
+class AttentionChunk : public AttentionRows {
  public:
   AttentionChunk(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in)
-      : shape(shape),
+      : AttentionRows(shape),
+        shape(shape),
         in(in),
-        H(shape.heads),
-        G(shape.key_groups),
-        K(shape.key_width),
-        V(shape.value_width),
         padded_K(Padded(K)),
         padded_V(Padded(V)),
         padded_C(Padded(kMostChunkTokens)),
@@ -124,7 +151,8 @@ class AttentionChunk {
                   {&k, kMostChunkTokens * padded_K},
                   {&v, kMostChunkTokens * padded_V},
                   {&decay, kMostChunkTokens * decay_width},
-                  {&log, kMostChunkTokens * decay_width},
+                  {&logs.log, kMostChunkTokens * decay_width},
+                  {&logs.sign, kMostChunkTokens * decay_width},
                   {&prefix, kMostChunkTokens * decay_width},
                   {&suffix, kMostChunkTokens * decay_width},
                   {&prefix_q, kMostChunkTokens * padded_K},
@@ -142,61 +170,56 @@ class AttentionChunk {
     return static_cast<int64_t>(hwy::RoundUpTo(width, std::max<size_t>(4, hn::Lanes(hn::ScalableTag<T>()))));
   }
 
-  // Offsets of the rows of a head.
-  int64_t KeyRow(int64_t token, int64_t head) const { return (token * G + head / (H / G)) * K; }
-  int64_t HeadKeyRow(int64_t token, int64_t head) const { return (token * H + head) * K; }
-  int64_t ValueRow(int64_t token, int64_t head) const { return (token * H + head) * V; }
-  int64_t DecayRow(int64_t token, int64_t head) const {
-    return shape.decay_per_channel ? HeadKeyRow(token, head) : token * H + head;
-  }
-  int64_t State(int64_t index, int64_t head) const { return (index * H + head) * K * V; }
-
   // Reads tokens begin .. begin + n - 1 and forms products and scores.
   void Load(int64_t begin, int64_t n_tokens, int64_t head) {
     n = n_tokens;
-    LoadRows(in.q + KeyRow(begin, head), G * K, K, padded_K, q);
-    LoadRows(in.k + KeyRow(begin, head), G * K, K, padded_K, k);
-    LoadRows(in.v + ValueRow(begin, head), H * V, V, padded_V, v);
-    LoadRows(in.decay + DecayRow(begin, head), shape.decay_per_channel ? H * K : H, shape.decay_per_channel ? K : 1,
-             decay_width, decay);
-    const T* logs = decay;  // not read in the direct form
-    if (shape.products != DecayProducts::kDirect) {
-      DecayLogs(Padded(n * decay_width), decay, log);
-      logs = log;
-    }
-    WithForm(shape.products,
-             [&](auto form) HWY_ATTR { shape.decay_per_channel ? FormChannel(form, logs) : FormScalar(form, logs); });
+    LoadRows(in.q + Key(begin, head), G * K, K, padded_K, q);
+    LoadRows(in.k + Key(begin, head), G * K, K, padded_K, k);
+    LoadRows(in.v + Value(begin, head), H * V, V, padded_V, v);
+    LoadRows(in.decay + Decay(begin, head), H * decays, decays, decay_width, decay);
+    WithForm(shape.form, [&](auto form) HWY_ATTR {
+      if constexpr (kInLogSpace<form.value>) TakeDecayLogs<form.value>(n, decay_width, decay, logs);
+      shape.decay_per_channel ? FormChannel(form) : FormScalar(form);
+    });
   }
 
   // Reads rows of the tokens of the chunk; those that a transpose would see after the last are cleared.
   void LoadRows(const T* from, int64_t from_stride, int64_t width, int64_t padded, T* to) const {
-    for (int64_t i = 0; i < n; ++i) std::copy_n(from + i * from_stride, width, to + i * padded);
+    for (int64_t i = 0; i < n; ++i) {
+      const T* row = from + i * from_stride;
+      // The rows that will be read after these, in this sequence or the next: too far apart for the hardware to guess.
+      for (int64_t x = 0; x < width; x += 64 / sizeof(T)) hwy::Prefetch(row + n * from_stride + x);
+      CopyRow(width, row, to + i * padded);
+    }
     const int64_t end = std::min(kMostChunkTokens, Padded(n));
     std::fill(to + n * padded, to + end * padded, T{0});
   }
+  void StoreRows(const T* from, int64_t padded, int64_t width, T* to, int64_t to_stride) const {
+    for (int64_t i = 0; i < n; ++i) CopyRow(width, from + i * padded, to + i * to_stride);
+  }
 
   void LoadState(const T* from, T* to) const {
-    for (int64_t i = 0; i < K; ++i) std::copy_n(from + i * V, V, to + i * padded_V);
+    for (int64_t i = 0; i < K; ++i) CopyRow(V, from + i * V, to + i * padded_V);
   }
   void StoreState(const T* from, T* to) const {
-    for (int64_t i = 0; i < K; ++i) std::copy_n(from + i * padded_V, V, to + i * V);
+    for (int64_t i = 0; i < K; ++i) CopyRow(V, from + i * padded_V, to + i * V);
   }
 
   // Key j as it is left at token i, for i = j .. n-1: rows of `decayed`.
   void DecayKey(int64_t j) {
-    const T* logs = shape.products == DecayProducts::kDirect ? decay : log;
-    WithForm(shape.products, [&](auto form) HWY_ATTR {
+    WithForm(shape.form, [&](auto form) HWY_ATTR {
       DecayedKeys<form.value>(j, n, padded_K, k + j * padded_K, decay, logs, decayed);
     });
   }
 
   const LinearAttentionShape& shape;
   const LinearAttentionInputs<T>& in;
-  const int64_t H, G, K, V, padded_K, padded_V, padded_C, decay_width;
+  const int64_t padded_K, padded_V, padded_C, decay_width;
   int64_t n = 0;
   T *q, *k;                // [n, K]
   T* v;                    // [n, V]
-  T *decay, *log;          // [n, K] or [n]
+  T* decay;                // [n, K] or [n]
+  DecayLogs<T> logs;       // [n, K] or [n]
   T *prefix, *suffix;      // [n, K] or [n]
   T *prefix_q, *suffix_k;  // [n, K]
   T* state_decay;          // [K] what the chunk leaves of the state: prefix_{n-1}
@@ -208,7 +231,7 @@ class AttentionChunk {
 
  private:
   template <typename Form>
-  void FormScalar(Form form, const T* logs) {
+  void FormScalar(Form form) {
     ScalarDecayProducts<form.value>(n, decay, logs, prefix, range, padded_C);
     std::copy_n(range + (n - 1) * padded_C, n, suffix);
     std::fill_n(state_decay, K, prefix[n - 1]);
@@ -232,7 +255,7 @@ class AttentionChunk {
   }
 
   template <typename Form>
-  void FormChannel(Form form, const T* logs) {
+  void FormChannel(Form form) {
     ChannelDecayProducts<form.value>(n, padded_K, decay, logs, prefix, suffix);
     std::copy_n(prefix + (n - 1) * padded_K, padded_K, state_decay);
     MultiplyRow(n * padded_K, prefix, q, prefix_q);
@@ -247,65 +270,6 @@ class AttentionChunk {
   }
 
   ChunkScratch<T> scratch_;
-};
-
-template <typename T>
-class AttentionForward {
- public:
-  AttentionForward(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in, T* o, T* final_state,
-                   T* chunk_states)
-      : chunk_(shape, in),
-        o_(o),
-        final_state_(final_state),
-        chunk_states_(chunk_states),
-        scratch_({{&read_, kMostChunkTokens * chunk_.padded_V}}) {}
-
-  void Run(int64_t sequence, int64_t head, int64_t first_chunk_state) {
-    AttentionChunk<T>& c = chunk_;
-    const int64_t begin = c.shape.cu_seqlens[sequence], end = c.shape.cu_seqlens[sequence + 1];
-    const int64_t most = ChunkTokens(end - begin);
-    bool has_state = c.in.initial_state != nullptr;
-    if (has_state) c.LoadState(c.in.initial_state + c.State(sequence, head), c.state);
-    for (int64_t token = begin; token < end; token += most) {
-      const bool last = token + most >= end;
-      if (chunk_states_ && token > begin) {
-        c.StoreState(c.state, chunk_states_ + c.State(first_chunk_state++, head));
-      }
-      c.Load(token, std::min(most, end - token), head);
-      const int64_t n = c.n, K = c.padded_K, V = c.padded_V;
-      Product<ProductStart::kZero, false>(ProductPart::kLowerA, n, V, n, c.scores, c.padded_C, c.v, V, read_, V);
-      if (has_state) {
-        Product<ProductStart::kAdd, false>(ProductPart::kFull, n, V, c.K, c.prefix_q, K, c.state, V, read_, V);
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        T* out = o_ + c.ValueRow(token + i, head);
-        for (int64_t x = 0; x < c.V; ++x) out[x] = c.in.scale * read_[i * V + x];
-      }
-      if (last && !final_state_) break;
-      if (has_state) {
-        Product<ProductStart::kScaleRows, true>(ProductPart::kFull, c.K, V, n, c.suffix_k, K, c.v, V, c.state, V,
-                                                c.state_decay);
-      } else {
-        Product<ProductStart::kZero, true>(ProductPart::kFull, c.K, V, n, c.suffix_k, K, c.v, V, c.state, V);
-      }
-      has_state = true;
-    }
-    if (!final_state_) return;
-    T* final_state = final_state_ + c.State(sequence, head);
-    if (has_state) {
-      c.StoreState(c.state, final_state);
-    } else {
-      std::fill_n(final_state, c.K * c.V, T{0});  // an empty sequence
-    }
-  }
-
- private:
-  AttentionChunk<T> chunk_;
-  T* o_;
-  T* final_state_;
-  T* chunk_states_;
-  ChunkScratch<T> scratch_;
-  T* read_;  // [n, V] o before its scale
 };
 
 }  // namespace HWY_NAMESPACE
