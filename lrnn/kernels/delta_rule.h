@@ -40,11 +40,11 @@ struct DeltaRuleInputs {
   T scale;
 };
 
-// What the backward pass needs to know of the forward pass: the errors e, and S every few tokens.
+// What the backward pass needs to know of the forward pass: the errors e, and S now and then.
 template <typename T>
 struct DeltaRuleSaved {
-  T* errors;        // [T, n_h, H, V]
-  T* block_states;  // [DeltaRuleBlockStates(shape), H, K, V]
+  T* errors;  // [T, n_h, H, V]
+  T* states;  // [DeltaRuleSavedStates(shape), H, K, V]
 };
 
 template <typename T>
@@ -57,8 +57,9 @@ struct DeltaRuleGradients {
   T* initial_state;  // may be null
 };
 
-// How many states the forward pass saves for the backward pass.
-int64_t DeltaRuleBlockStates(const DeltaRuleShape& shape);
+// How many states the forward pass saves for the backward pass: none in short sequences, about the square root of the
+// number of tokens, over 8, in long ones.
+int64_t DeltaRuleSavedStates(const DeltaRuleShape& shape);
 
 // `final_state` may be null, and may be the initial state (then it is updated in place); `saved` may hold nulls when
 // there will be no backward pass.

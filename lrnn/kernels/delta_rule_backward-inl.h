@@ -1,12 +1,16 @@
-// The backward pass of the delta rule for one sequence and one head, compiled once for each SIMD target. Lanes run over
-// the rows of the state (the tile is held transposed); one sweep finishes a step and starts the one before it.
-// docs/math/delta_rule.md.
+// The backward pass of the delta rule for one head, compiled once for each SIMD target. docs/math/delta_rule.md derives
+// it.
+//
+// Chunks as in the forward pass, from the last to the first, for a panel of columns. States and their gradients are
+// held transposed, lanes over the rows K: the gradients of keys and queries are sums over columns, so they are plain
+// vector accumulators.
 
 #include <algorithm>
 #include <iterator>
 
-#include "lrnn/kernels/delta_rule-inl.h"
 #include "lrnn/kernels/delta_rule.h"
+#include "lrnn/kernels/delta_rule_chunk-inl.h"
+#include "lrnn/kernels/sequence_groups.h"
 
 #if defined(LRNN_KERNELS_DELTA_RULE_BACKWARD_INL_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LRNN_KERNELS_DELTA_RULE_BACKWARD_INL_
@@ -19,116 +23,173 @@ HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
-// How many columns a backward sweep holds in registers at once: three broadcasts and one accumulator each.
-constexpr size_t kColumns = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr int64_t kBackwardTile = 32;
+constexpr int64_t kColumns = 32;  // of a panel
 
-// The second half of one step and the first half of the step before it, for kColumns columns c of the transposed tile.
-//   G: dS of the columns, in and out   [c, K]        S: state before the step   [c, K]
-//   G <- decay (G + q dO_c - k dE_c)       dk -= sum_c S_c dE_c       dq += sum_c S_c dO_c
-//   dot_c = G_c^T k_before                 dk_before += sum_c G_c w_before_c
-// `d_decay` collects sum_c (G + q dO_c - k dE_c) . S_c. S is the state before the decay, so dk and dq take decay S_c
-// for S_c.
-template <bool kDecay, typename T>
-HWY_INLINE void BackwardSweep(int64_t padded_K, T decay, const T* HWY_RESTRICT q, const T* HWY_RESTRICT k,
-                              const T* HWY_RESTRICT k_before, const T* HWY_RESTRICT d_read,
-                              const T* HWY_RESTRICT d_error, const T* HWY_RESTRICT w_before, const T* HWY_RESTRICT S,
-                              T* HWY_RESTRICT G, T* HWY_RESTRICT dq, T* HWY_RESTRICT dk, T* HWY_RESTRICT dk_before,
-                              T* HWY_RESTRICT dots, T* HWY_RESTRICT d_decay) {
-  const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto a = hn::Set(d, decay);
-  Vector<T> read[kColumns], error[kColumns], w[kColumns], dot[kColumns];
-  for (size_t c = 0; c < kColumns; ++c) {
-    read[c] = hn::Set(d, d_read[c]);
-    error[c] = hn::Set(d, d_error[c]);
-    w[c] = hn::Set(d, w_before[c]);
-    dot[c] = hn::Zero(d);
+// to[c] = sum of the lanes of v[c], c < 4.
+#if HWY_TARGET == HWY_SCALAR
+template <typename T>
+HWY_INLINE void SumLanesOfFour(const Vector<T>* v, T* to) {
+  for (int c = 0; c < 4; ++c) to[c] = hn::GetLane(v[c]);
+}
+#else
+template <class D, typename T = hn::TFromD<D> >
+HWY_INLINE void SumBlocksOfFour(D d, hn::Vec<D> v, T* to) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::Half<D> half;
+    SumBlocksOfFour(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), to);
   }
-  auto decay_sum = hn::Zero(d);
-  for (int64_t i = 0; i < padded_K; i += lanes) {
-    const auto qi = hn::Load(d, q + i);
-    const auto ki = hn::Load(d, k + i);
-    const auto bi = hn::Load(d, k_before + i);
-    auto read_sum = hn::Zero(d);
-    auto error_sum = hn::Zero(d);
-    auto before_sum = hn::Load(d, dk_before + i);
-    for (size_t c = 0; c < kColumns; ++c) {
-      const auto s = hn::Load(d, S + c * padded_K + i);
-      auto g = hn::Load(d, G + c * padded_K + i);
-      g = hn::MulAdd(qi, read[c], g);
-      g = hn::NegMulAdd(ki, error[c], g);
-      read_sum = hn::MulAdd(s, read[c], read_sum);
-      error_sum = hn::MulAdd(s, error[c], error_sum);
-      if constexpr (kDecay) {
-        decay_sum = hn::MulAdd(g, s, decay_sum);
-        g = hn::Mul(a, g);
-      }
-      hn::Store(g, d, G + c * padded_K + i);
-      dot[c] = hn::MulAdd(g, bi, dot[c]);
-      before_sum = hn::MulAdd(g, w[c], before_sum);
+}
+template <typename T>
+HWY_INLINE void SumLanesOfFour(const Vector<T>* v, T* to) {
+  const Tag<T> d;
+  if constexpr (sizeof(T) == 4) {  // transpose blocks of four while adding
+    const hn::Repartition<double, Tag<T> > pairs;
+    const auto low = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+    const auto high = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+    const auto even = hn::InterleaveLower(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
+    const auto odd = hn::InterleaveUpper(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
+    SumBlocksOfFour(d, hn::Add(hn::BitCast(d, even), hn::BitCast(d, odd)), to);
+  } else {
+    for (int c = 0; c < 4; ++c) to[c] = SumLanes<T>(v[c]);
+  }
+}
+#endif
+
+// out_c = sum over columns of S_column x_c[column], c < kCount;  S: [kColumns, stride], x: [kCount, kColumns],
+// out: [kCount, stride]. kWide vectors of K at once.
+template <int kCount, int kWide, typename T>
+HWY_INLINE void SumColumnsAt(int64_t stride, const T* HWY_RESTRICT S, const T* HWY_RESTRICT x, T* HWY_RESTRICT out) {
+  const Tag<T> d;
+  const int64_t lanes = LanesOf<T>();
+  Vector<T> sum[kCount][kWide];
+  LRNN_UNROLL for (int c = 0; c < kCount; ++c) { LRNN_UNROLL for (int j = 0; j < kWide; ++j) sum[c][j] = hn::Zero(d); }
+  for (int64_t column = 0; column < kColumns; ++column, S += stride) {
+    Vector<T> s[kWide];
+    LRNN_UNROLL for (int j = 0; j < kWide; ++j) s[j] = hn::Load(d, S + j * lanes);
+    LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+      const auto xc = hn::Set(d, x[c * kColumns + column]);
+      LRNN_UNROLL for (int j = 0; j < kWide; ++j) sum[c][j] = hn::MulAdd(xc, s[j], sum[c][j]);
     }
-    hn::Store(hn::MulAdd(a, read_sum, hn::Load(d, dq + i)), d, dq + i);
-    hn::Store(hn::NegMulAdd(a, error_sum, hn::Load(d, dk + i)), d, dk + i);
-    hn::Store(before_sum, d, dk_before + i);
   }
-  for (size_t c = 0; c < kColumns; ++c) dots[c] = hn::GetLane(hn::SumOfLanes(d, dot[c]));
-  if constexpr (kDecay) *d_decay += hn::GetLane(hn::SumOfLanes(d, decay_sum));
+  LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+    LRNN_UNROLL for (int j = 0; j < kWide; ++j) hn::Store(sum[c][j], d, out + c * stride + j * lanes);
+  }
 }
 
-// y <- y + x a, over padded rows.
-template <typename T>
-HWY_INLINE void AddScaled(int64_t padded_K, T a, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+template <int kCount, typename T>
+HWY_INLINE void SumColumns(int64_t stride, const T* HWY_RESTRICT S, const T* HWY_RESTRICT x, T* HWY_RESTRICT out) {
+  const int64_t lanes = LanesOf<T>();
+  int64_t i = 0;
+  for (; i + 2 * lanes <= stride; i += 2 * lanes) SumColumnsAt<kCount, 2>(stride, S + i, x, out + i);
+  if (i < stride) SumColumnsAt<kCount, 1>(stride, S + i, x, out + i);
+}
+
+// to <- decay from + sum_c x_c f_c^T, transposed: two columns at a time, kCount rows x_c of K numbers.
+//   from, to: [kColumns, stride], f: [kCount, kColumns]; `from` may be `to`.
+template <int kCount, bool kDecay, typename T>
+HWY_INLINE void AddRows(int64_t K, int64_t stride, T decay, const T* HWY_RESTRICT rows, const T* HWY_RESTRICT f,
+                        const T* from, T* to) {
   const Tag<T> d;
-  const auto av = hn::Set(d, a);
-  for (int64_t i = 0; i < padded_K; i += static_cast<int64_t>(hn::Lanes(d))) {
-    hn::Store(hn::MulAdd(av, hn::Load(d, x + i), hn::Load(d, y + i)), d, y + i);
+  const auto a = hn::Set(d, decay);
+  for (int64_t column = 0; column < kColumns; column += 2, from += 2 * stride, to += 2 * stride) {
+    Vector<T> fv[kCount][2];
+    LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+      LRNN_UNROLL for (int j = 0; j < 2; ++j) fv[c][j] = hn::Set(d, f[c * kColumns + column + j]);
+    }
+    const T* HWY_RESTRICT panel = rows;
+    for (int64_t first = 0; first < K; first += kPanel, panel += kRows * kRow) {
+      const int64_t count = std::min(kPanel, K - first);
+      for (int64_t i = 0; i < count; i += LanesOf<T>()) {
+        Vector<T> s[2];
+        LRNN_UNROLL for (int j = 0; j < 2; ++j) {
+          s[j] = hn::Load(d, from + j * stride + first + i);
+          if constexpr (kDecay) s[j] = hn::Mul(a, s[j]);
+        }
+        LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+          const auto x = hn::Load(d, panel + c * kRow + i);
+          LRNN_UNROLL for (int j = 0; j < 2; ++j) s[j] = hn::MulAdd(fv[c][j], x, s[j]);
+        }
+        LRNN_UNROLL for (int j = 0; j < 2; ++j) hn::Store(s[j], d, to + j * stride + first + i);
+      }
+    }
   }
 }
 
+// z_c[column] = G_column . x_c for four rows x_c; z: [4, kColumns].
 template <typename T>
-T Dot(int64_t padded_K, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
+HWY_INLINE void DotRows(int64_t K, int64_t stride, const T* HWY_RESTRICT rows, const T* HWY_RESTRICT G,
+                        T* HWY_RESTRICT z) {
+  const Tag<T> d;
+  for (int64_t column = 0; column < kColumns; column += 2, G += 2 * stride) {
+    Vector<T> dot[2][4];
+    LRNN_UNROLL for (int j = 0; j < 2; ++j) { LRNN_UNROLL for (int c = 0; c < 4; ++c) dot[j][c] = hn::Zero(d); }
+    const T* HWY_RESTRICT panel = rows;
+    for (int64_t first = 0; first < K; first += kPanel, panel += kRows * kRow) {
+      const int64_t count = std::min(kPanel, K - first);
+      for (int64_t i = 0; i < count; i += LanesOf<T>()) {
+        const auto g0 = hn::Load(d, G + first + i), g1 = hn::Load(d, G + stride + first + i);
+        LRNN_UNROLL for (int c = 0; c < 4; ++c) {
+          const auto x = hn::Load(d, panel + c * kRow + i);
+          dot[0][c] = hn::MulAdd(g0, x, dot[0][c]);
+          dot[1][c] = hn::MulAdd(g1, x, dot[1][c]);
+        }
+      }
+    }
+    LRNN_UNROLL for (int j = 0; j < 2; ++j) {
+      HWY_ALIGN T sums[4];
+      SumLanesOfFour<T>(dot[j], sums);
+      LRNN_UNROLL for (int c = 0; c < 4; ++c) z[c * kColumns + column + j] = sums[c];
+    }
+  }
+}
+
+// x . y over `size` numbers, a multiple of the lanes.
+template <typename T>
+HWY_INLINE T Dot(int64_t size, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
   const Tag<T> d;
   auto sum = hn::Zero(d);
-  for (int64_t i = 0; i < padded_K; i += static_cast<int64_t>(hn::Lanes(d))) {
-    sum = hn::MulAdd(hn::Load(d, x + i), hn::Load(d, y + i), sum);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  for (int64_t i = 0; i < size; i += LanesOf<T>()) sum = hn::MulAdd(hn::Load(d, x + i), hn::Load(d, y + i), sum);
+  return SumLanes<T>(sum);
 }
 
-// The backward pass of one tile of columns. Rows of length K are padded with zeros to whole vectors, columns to
-// kBackwardTile.
-template <typename T>
-class BackwardTile {
+// The backward pass of one head, sequence by sequence. Rows of length K are padded with zeros to whole vectors, columns
+// to kColumns.
+template <int kReads, typename T>
+class BackwardPass {
  public:
-  BackwardTile(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, const DeltaRuleSaved<T>& saved, const T* d_o,
-               const T* d_final_state, const DeltaRuleGradients<T>& out, int64_t sequence, int64_t head)
-      : in_(in),
+  BackwardPass(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, const DeltaRuleSaved<T>& saved, const T* d_o,
+               const T* d_final_state, const DeltaRuleGradients<T>& out, const SequenceGroup& group, int64_t head)
+      : shape_(shape),
+        in_(in),
         saved_(saved),
         d_o_(d_o),
         d_final_state_(d_final_state),
         out_(out),
         at_(shape, head),
-        sequence_(sequence),
-        begin_(shape.cu_seqlens[sequence]),
-        end_(shape.cu_seqlens[sequence + 1]),
-        block_(DeltaRuleBlockTokens(shape.householders)),
-        lanes_(static_cast<int64_t>(hn::Lanes(Tag<T>()))),
-        padded_(hwy::RoundUpTo(at_.K, lanes_)) {
-    const int64_t steps = block_ * at_.n;
-    const int64_t sizes[] = {(steps + 1) * kBackwardTile * padded_,
-                             kBackwardTile * padded_,
-                             (steps + 1) * padded_,
-                             (steps + 1) * padded_,
-                             block_ * padded_,
-                             block_ * padded_,
-                             (steps + 1) * kBackwardTile,
-                             block_ * kBackwardTile,
-                             kBackwardTile,
-                             kBackwardTile,
-                             kBackwardTile,
-                             padded_};
-    T** const places[] = {&S_, &G_, &k_, &dk_, &q_, &dq_, &w_, &d_read_, &dots_, &d_error_, &zeros_, &unused_};
+        plan_(shape.householders),
+        stride_(hwy::RoundUpTo(at_.K, LanesOf<T>())),
+        tile_(kColumns * stride_) {
+    int64_t longest = 0;
+    for (int64_t i = group.begin; i < group.end; ++i) {
+      longest = std::max<int64_t>(longest, shape.cu_seqlens[i + 1] - shape.cu_seqlens[i]);
+    }
+    const int64_t chunks = plan_.ChunksOf(longest), rows = RowsSize(at_.K);
+    const int64_t segments = (std::min(SaveEvery(chunks), chunks) + kSegment - 1) / kSegment;
+    const int64_t sizes[] = {std::max<int64_t>(1, segments) * tile_,
+                             (kSegment + 1) * tile_,
+                             tile_,
+                             rows,
+                             kSegment * kSlots * kColumns,
+                             kSlots * kColumns,
+                             kSlots * kColumns,
+                             2 * kSlots * kColumns,
+                             kSlots * stride_,
+                             kSlots * stride_,
+                             kSlots * stride_};
+    T** const places[] = {&segment_starts_, &S_,        &G_,         &rows_, &w_, &z_, &d_w_,
+                          &factors_,        &S_d_read_, &S_d_error_, &G_w_};
     int64_t total = 0;
     for (int64_t size : sizes) total += size;
     scratch_ = hwy::AllocateAligned<T>(total);
@@ -140,188 +201,290 @@ class BackwardTile {
     }
   }
 
-  // Columns column .. column + kBackwardTile - 1. The first tile writes dq, dk, d_beta and d_decay, the others add to
-  // them.
-  void Run(int64_t column, int64_t first_block_state) {
-    column_ = column;
-    columns_ = std::min<int64_t>(kBackwardTile, at_.V - column);
-    LoadTransposed(d_final_state_ ? d_final_state_ + at_.state(sequence_) : nullptr, G_);
-    for (int64_t block = (end_ - begin_ + block_ - 1) / block_ - 1; block >= 0; --block) {
-      const T* state = block > 0           ? saved_.block_states + at_.state(first_block_state + block - 1)
-                       : in_.initial_state ? in_.initial_state + at_.state(sequence_)
-                                           : nullptr;
-      RunBlock(begin_ + block * block_, std::min(end_, begin_ + (block + 1) * block_), state);
+  void Run(int64_t sequence, int64_t first_saved) {
+    begin_ = shape_.cu_seqlens[sequence], end_ = shape_.cu_seqlens[sequence + 1];
+    for (column_ = 0; column_ < at_.V; column_ += kColumns) {
+      columns_ = std::min(kColumns, at_.V - column_);
+      RunPanel(sequence, first_saved);
     }
-    if (out_.initial_state) StoreTransposed(out_.initial_state + at_.state(sequence_));
   }
 
  private:
   // state: [K, V] or null (zeros) -> tile: [column, padded K]
   void LoadTransposed(const T* state, T* tile) const {
-    std::fill_n(tile, kBackwardTile * padded_, T{0});
+    std::fill_n(tile, tile_, T{0});
     if (!state) return;
     for (int64_t i = 0; i < at_.K; ++i) {
-      for (int64_t c = 0; c < columns_; ++c) tile[c * padded_ + i] = state[i * at_.V + column_ + c];
+      for (int64_t c = 0; c < columns_; ++c) tile[c * stride_ + i] = state[i * at_.V + column_ + c];
     }
   }
-  void StoreTransposed(T* state) const {
+  void StoreTransposed(const T* tile, T* state) const {
     for (int64_t i = 0; i < at_.K; ++i) {
-      for (int64_t c = 0; c < columns_; ++c) state[i * at_.V + column_ + c] = G_[c * padded_ + i];
+      for (int64_t c = 0; c < columns_; ++c) state[i * at_.V + column_ + c] = tile[c * stride_ + i];
     }
   }
 
-  void RunBlock(int64_t begin, int64_t end, const T* state) {
-    const int64_t n = at_.n, steps = (end - begin) * n;
-    LoadInputs(begin, end);
-    LoadTransposed(state, S_);
-    for (int64_t s = 0; s + 1 < steps; ++s) Advance(s, begin);
-
-    // G enters as dS after the last step of the block: start its dots and dk as a sweep would have.
-    const int64_t last = steps - 1;
-    for (int64_t c = 0; c < kBackwardTile; ++c) {
-      dots_[c] = Dot(padded_, G_ + c * padded_, k_ + last * padded_);
-      AddScaled(padded_, w_[last * kBackwardTile + c], G_ + c * padded_, dk_ + last * padded_);
+  // Saved state -> starts of its segments -> starts of a segment's chunks -> gradients, each from the last to the
+  // first.
+  void RunPanel(int64_t sequence, int64_t first_saved) {
+    const int64_t chunks = plan_.ChunksOf(end_ - begin_), every = SaveEvery(chunks);
+    LoadTransposed(d_final_state_ ? d_final_state_ + at_.state(sequence) : nullptr, G_);
+    for (int64_t part = (chunks + every - 1) / every - 1; part >= 0; --part) {
+      const T* state = part > 0            ? saved_.states + at_.state(first_saved + part - 1)
+                       : in_.initial_state ? in_.initial_state + at_.state(sequence)
+                                           : nullptr;
+      const int64_t first = part * every, last = std::min(chunks, first + every);
+      const int64_t segments = (last - first + kSegment - 1) / kSegment;
+      LoadTransposed(state, segment_starts_);
+      for (int64_t segment = 0; segment + 1 < segments; ++segment) {
+        T* start = segment_starts_ + segment * tile_;
+        for (int64_t m = 0; m < kSegment; ++m) {
+          AdvanceChunk(first + segment * kSegment + m, m == 0 ? start : S_ + m * tile_,
+                       m + 1 == kSegment ? start + tile_ : S_ + (m + 1) * tile_, w_);
+        }
+      }
+      for (int64_t segment = segments - 1; segment >= 0; --segment) {
+        const int64_t begin = first + segment * kSegment, end = std::min(last, begin + kSegment);
+        std::copy_n(segment_starts_ + segment * tile_, tile_, S_);
+        for (int64_t m = begin; m < end; ++m) {
+          AdvanceChunk(m, S_ + (m - begin) * tile_, m + 1 < end ? S_ + (m - begin + 1) * tile_ : nullptr,
+                       w_ + (m - begin) * kSlots * kColumns);
+        }
+        for (int64_t m = end - 1; m >= begin; --m) {
+          BackChunk(m, S_ + (m - begin) * tile_, w_ + (m - begin) * kSlots * kColumns);
+        }
+      }
     }
-    for (int64_t s = last; s >= 0; --s) BackStep(s, begin + s / n, s % n);
-    StoreRowGradients(begin, end);
+    if (out_.initial_state) StoreTransposed(G_, out_.initial_state + at_.state(sequence));
   }
 
-  void LoadInputs(int64_t begin, int64_t end) {
-    const int64_t n = at_.n;
-    for (int64_t s = 0; s < (end - begin) * n; ++s) {
-      const int64_t step = begin * n + s;
-      std::copy_n(in_.k + at_.k(step), at_.K, k_ + s * padded_);
-      std::fill_n(dk_ + s * padded_, padded_, T{0});
-      const T beta = in_.beta[at_.beta(step)];
-      const T* error = saved_.errors + at_.v(step) + column_;
-      T* w = w_ + s * kBackwardTile;
-      std::fill_n(w, kBackwardTile, T{0});
-      for (int64_t c = 0; c < columns_; ++c) w[c] = beta * error[c];
-    }
-    for (int64_t token = begin; token < end; ++token) {
-      const int64_t row = token - begin;
-      std::copy_n(in_.q + at_.q(token), at_.K, q_ + row * padded_);
-      std::fill_n(dq_ + row * padded_, padded_, T{0});
-      T* d_read = d_read_ + row * kBackwardTile;
-      std::fill_n(d_read, kBackwardTile, T{0});
-      for (int64_t c = 0; c < columns_; ++c) d_read[c] = in_.scale * d_o_[at_.o(token) + column_ + c];
-    }
-  }
-
-  T DecayOf(int64_t token, int64_t j) const { return in_.decay && j == 0 ? in_.decay[at_.decay(token)] : T{1}; }
-
-  // The state before step s + 1 from that before step s:  S <- decay S + k w^T, transposed.
-  void Advance(int64_t s, int64_t begin) {
+  // w of a chunk, and the state after it (if `to` is not null).
+  void AdvanceChunk(int64_t m, const T* from, T* to, T* w) {
     const Tag<T> d;
-    const auto a = hn::Set(d, DecayOf(begin + s / at_.n, s % at_.n));
-    const T* HWY_RESTRICT k = k_ + s * padded_;
-    const T* HWY_RESTRICT from = S_ + s * kBackwardTile * padded_;
-    T* HWY_RESTRICT to = S_ + (s + 1) * kBackwardTile * padded_;
-    for (int64_t c = 0; c < kBackwardTile; ++c) {
-      const auto w = hn::Set(d, w_[s * kBackwardTile + c]);
-      for (int64_t i = 0; i < padded_; i += lanes_) {
-        const auto next = hn::MulAdd(w, hn::Load(d, k + i), hn::Mul(a, hn::Load(d, from + c * padded_ + i)));
-        hn::Store(next, d, to + c * padded_ + i);
+    ChunkScalars<T>& chunk = chunk_;
+    LoadChunk<kReads, false>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
+    for (int c = 0; c < kSlots; ++c) {
+      const T* errors = saved_.errors + (chunk.step[c] < 0 ? 0 : at_.v(chunk.step[c]) + column_);
+      for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
+        const auto e = chunk.step[c] < 0 || j >= columns_ ? hn::Zero(d) : LoadSome(errors + j, columns_ - j);
+        hn::Store(hn::Mul(hn::Set(d, chunk.beta[c]), e), d, w + c * kColumns + j);
+      }
+    }
+    if (!to) return;
+    T* decayed = d_w_;
+    for (int c = 0; c < kSlots; ++c) Scale(chunk.to_end[c], w + c * kColumns, decayed + c * kColumns);
+    if (in_.decay) {
+      AddRows<kSlots, true>(at_.K, stride_, chunk.from_start[kSlots - 1], rows_, decayed, from, to);
+    } else {
+      AddRows<kSlots, false>(at_.K, stride_, T{1}, rows_, decayed, from, to);
+    }
+  }
+
+  static HWY_INLINE void Scale(T a, const T* from, T* to) {
+    const Tag<T> d;
+    for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
+      hn::Store(hn::Mul(hn::Set(d, a), hn::Load(d, from + j)), d, to + j);
+    }
+  }
+
+  // On entry G = dS after chunk m without the chunk's reads, and S is the state before it.
+  void BackChunk(int64_t m, const T* S, const T* w) {
+    const Tag<T> d;
+    ChunkScalars<T>& chunk = chunk_;
+    LoadChunk<kReads, true>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
+    DotRows(at_.K, stride_, rows_, G_, z_);
+    T* d_read = factors_ + kSlots * kColumns;  // [reads, kColumns] scale d_o
+    T* d_error = d_w_;                         // [slots, kColumns]
+    for (int r = 0; r < kReads; ++r) {
+      const int64_t token = chunk.token[r];
+      for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
+        const auto row =
+            token < 0 || j >= columns_ ? hn::Zero(d) : LoadSome(d_o_ + at_.o(token) + column_ + j, columns_ - j);
+        hn::Store(hn::Mul(hn::Set(d, in_.scale), row), d, d_read + r * kColumns + j);
+      }
+    }
+
+    SolveErrors(d_read, d_error);
+    SumColumns<kReads>(stride_, S, d_read, S_d_read_);
+    SumColumns<kSlots>(stride_, S, d_error, S_d_error_);
+    SumColumns<kSlots>(stride_, G_, w, G_w_);
+    HWY_ALIGN T w_d_read[kSlots][kSlots], w_d_error[kSlots][kSlots];  // [j][r] and [j][c]: w_j . d_read_r, w_j . de_c
+    LRNN_UNROLL for (int j = 0; j < kSlots; ++j) {
+      DotColumns<kReads>(w + j * kColumns, d_read, w_d_read[j]);
+      DotColumns<kSlots>(w + j * kColumns, d_error, w_d_error[j]);
+    }
+    StoreRowGradients(w_d_read, w_d_error);
+    if (in_.decay) StoreDecayGradients(S, w_d_read, w_d_error);
+
+    for (int c = 0; c < kSlots; ++c) Scale(-chunk.from_start[c], d_error + c * kColumns, factors_ + c * kColumns);
+    for (int r = 0; r < kReads; ++r) {
+      Scale(chunk.from_start[SlotOfRead<kReads>(r)], d_read + r * kColumns, d_read + r * kColumns);
+    }
+    // G <- decay G - sum_c decay_0..c k_c de_c^T + sum_r decay_0..c q_r d_read_r^T
+    if (in_.decay) {
+      AddRows<kSlots, true>(at_.K, stride_, chunk.from_start[kSlots - 1], rows_, factors_, G_, G_);
+    } else {
+      AddRows<kSlots, false>(at_.K, stride_, T{1}, rows_, factors_, G_, G_);
+    }
+    AddRows<kReads, false>(at_.K, stride_, T{1}, rows_ + kSlots * kRow, d_read, G_, G_);
+  }
+
+  // The first panel writes, the others add.
+  void Add(T value, T& to) const { to = column_ == 0 ? value : to + value; }
+  HWY_INLINE void AddRow(Vector<T> sum, T* to, int64_t count) const {
+    StoreSome(column_ > 0 ? hn::Add(sum, LoadSome(to, count)) : sum, to, count);
+  }
+  T DotWithRow(int64_t row, const T* x) const {
+    T sum = 0;
+    const T* panel = rows_ + row * kRow;
+    for (int64_t first = 0; first < at_.K; first += kPanel, panel += kRows * kRow) {
+      sum += Dot(hwy::RoundUpTo(std::min(kPanel, at_.K - first), LanesOf<T>()), panel, x + first);
+    }
+    return sum;
+  }
+
+  // The errors' gradients, from the last slot to the first, and those of v and beta:
+  //   dw_j = P_3j z_j + sum_{reads c >= j} P_cj (q_c . k_j) d_read_c - sum_{c > j} P_cj (k_c . k_j) de_c,   de = beta
+  //   dw
+  HWY_INLINE void SolveErrors(const T* HWY_RESTRICT d_read, T* HWY_RESTRICT d_error) {
+    const Tag<T> d;
+    Vector<T> d_beta[kSlots];
+    LRNN_UNROLL for (int slot = 0; slot < kSlots; ++slot) d_beta[slot] = hn::Zero(d);
+    for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
+      Vector<T> de[kSlots];
+      LRNN_UNROLL for (int slot = kSlots - 1; slot >= 0; --slot) {
+        auto dw = hn::Mul(hn::Set(d, chunk_.to_end[slot]), hn::Load(d, z_ + slot * kColumns + j));
+        LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
+          if (SlotOfRead<kReads>(r) < slot) continue;
+          dw = hn::MulAdd(hn::Set(d, chunk_.query_key_decayed[r][slot]), hn::Load(d, d_read + r * kColumns + j), dw);
+        }
+        LRNN_UNROLL for (int c = slot + 1; c < kSlots; ++c) {
+          dw = hn::NegMulAdd(hn::Set(d, chunk_.key_key_decayed[c][slot]), de[c], dw);
+        }
+        de[slot] = hn::Mul(hn::Set(d, chunk_.beta[slot]), dw);
+        hn::Store(de[slot], d, d_error + slot * kColumns + j);
+        const int64_t step = chunk_.step[slot];
+        if (step < 0 || j >= columns_) continue;
+        const int64_t at = at_.v(step) + column_ + j;
+        d_beta[slot] = hn::MulAdd(dw, LoadSome(saved_.errors + at, columns_ - j), d_beta[slot]);
+        StoreSome(de[slot], out_.v + at, columns_ - j);
+      }
+    }
+    HWY_ALIGN T sums[kSlots];
+    SumLanesOfFour<T>(d_beta, sums);
+    for (int slot = 0; slot < kSlots; ++slot) {
+      if (chunk_.step[slot] >= 0) Add(sums[slot], out_.beta[at_.beta(chunk_.step[slot])]);
+    }
+  }
+
+  // to[c] = x . y_c over the columns, c < kCount; y: [kCount, kColumns].
+  template <int kCount>
+  static HWY_INLINE void DotColumns(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, T* HWY_RESTRICT to) {
+    const Tag<T> d;
+    Vector<T> sum[kSlots];
+    LRNN_UNROLL for (int c = 0; c < kSlots; ++c) sum[c] = hn::Zero(d);
+    for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
+      const auto xj = hn::Load(d, x + j);
+      LRNN_UNROLL for (int c = 0; c < kCount; ++c) sum[c] = hn::MulAdd(xj, hn::Load(d, y + c * kColumns + j), sum[c]);
+    }
+    SumLanesOfFour<T>(sum, to);
+  }
+
+  // Rows of dq and dk: each is a sum of the chunk's keys and queries.
+  //   dq_r = decay_0..c S d_read_r + sum_{j <= c} P_cj (w_j . d_read_r) k_j
+  //   dk_c = P_3c G w_c - decay_0..c S de_c + sum_{reads i >= c} P_ic (w_c . d_read_i) q_i
+  //          - sum_{i > c} P_ic (w_c . de_i) k_i - sum_{j < c} P_cj (w_j . de_c) k_j
+  void StoreRowGradients(const T (*w_d_read)[kSlots], const T (*w_d_error)[kSlots]) {
+    const Tag<T> d;
+    T of_key[kSlots][kSlots] = {}, of_query[kSlots][kReads] = {}, of_read[kReads][kSlots] = {};
+    LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
+      LRNN_UNROLL for (int j = 0; j < c; ++j) { of_key[c][j] = of_key[j][c] = -chunk_.between[c][j] * w_d_error[j][c]; }
+      LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
+        const int i = SlotOfRead<kReads>(r);
+        if (i >= c) of_query[c][r] = of_read[r][c] = chunk_.between[i][c] * w_d_read[c][r];
+      }
+    }
+    const T* HWY_RESTRICT panel = rows_;
+    for (int64_t first = 0; first < at_.K; first += kPanel, panel += kRows * kRow) {
+      const int64_t count = std::min(kPanel, at_.K - first);
+      for (int64_t i = 0; i < count; i += LanesOf<T>()) {
+        const int64_t x = first + i;
+        LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
+          auto sum =
+              hn::Mul(hn::Set(d, chunk_.from_start[SlotOfRead<kReads>(r)]), hn::Load(d, S_d_read_ + r * stride_ + x));
+          for (int j = 0; j <= SlotOfRead<kReads>(r); ++j) {
+            sum = hn::MulAdd(hn::Set(d, of_read[r][j]), hn::Load(d, panel + j * kRow + i), sum);
+          }
+          if (chunk_.token[r] >= 0) AddRow(sum, out_.q + at_.q(chunk_.token[r]) + x, at_.K - x);
+        }
+        LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
+          auto sum = hn::Mul(hn::Set(d, chunk_.to_end[c]), hn::Load(d, G_w_ + c * stride_ + x));
+          sum = hn::NegMulAdd(hn::Set(d, chunk_.from_start[c]), hn::Load(d, S_d_error_ + c * stride_ + x), sum);
+          for (int j = 0; j < kSlots; ++j) {
+            if (j != c) sum = hn::MulAdd(hn::Set(d, of_key[c][j]), hn::Load(d, panel + j * kRow + i), sum);
+          }
+          LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
+            if (SlotOfRead<kReads>(r) < c) continue;
+            sum = hn::MulAdd(hn::Set(d, of_query[c][r]), hn::Load(d, panel + (kSlots + r) * kRow + i), sum);
+          }
+          if (chunk_.step[c] >= 0) AddRow(sum, out_.k + at_.k(chunk_.step[c]) + x, at_.K - x);
+        }
       }
     }
   }
 
-  // On entry dots_ = G^T k of step s and dk_ of step s holds sum_c G_c w_c, where G = dS after the step without its
-  // read.
-  void BackStep(int64_t s, int64_t token, int64_t j) {
-    const bool reads = j == at_.n - 1;
-    const int64_t step = token * at_.n + j, row = s / at_.n;
-    T* k = k_ + s * padded_;
-    T* dk = dk_ + s * padded_;
-    T* q = q_ + row * padded_;
-    const T* d_read = reads ? d_read_ + row * kBackwardTile : zeros_;
-    const T* w = w_ + s * kBackwardTile;
-    const T* error = saved_.errors + at_.v(step) + column_;
-    const T beta = in_.beta[at_.beta(step)];
-
-    // With the read o = scale (S + k w^T)^T q:  dw = G^T k + d_read (q.k),  and rank-one terms of dq and dk.
-    const T qk = reads ? Dot(padded_, q, k) : T{0};
-    T read_w = 0, d_beta = 0;
-    for (int64_t c = 0; c < columns_; ++c) {
-      const T dw = dots_[c] + d_read[c] * qk;
-      d_beta += dw * error[c];
-      d_error_[c] = beta * dw;
-      out_.v[at_.v(step) + column_ + c] = d_error_[c];
-      read_w += d_read[c] * w[c];
+  // Every use of a decay is in a product of decays from one slot to another. d_product[c][j + 1] is the gradient of
+  // P_cj = decay_{j+1} .. decay_c; j = -1 stands for the state before the chunk. No division: decays may be 0.
+  void StoreDecayGradients(const T* S, const T (*w_d_read)[kSlots], const T (*w_d_error)[kSlots]) {
+    const ChunkScalars<T>& chunk = chunk_;
+    T d_product[kSlots][kSlots + 1] = {};
+    for (int r = 0; r < kReads; ++r) {
+      const int c = SlotOfRead<kReads>(r);
+      d_product[c][0] += DotWithRow(kSlots + r, S_d_read_ + r * stride_);
+      for (int j = 0; j <= c; ++j) d_product[c][j + 1] += chunk.query_key[r][j] * w_d_read[j][r];
     }
-    std::fill(d_error_ + columns_, d_error_ + kBackwardTile, T{0});
-    T& d_beta_out = out_.beta[at_.beta(step)];
-    d_beta_out = column_ == 0 ? d_beta : d_beta_out + d_beta;
-    if (reads) {
-      AddScaled(padded_, read_w, k, dq_ + row * padded_);
-      AddScaled(padded_, read_w, q, dk);
+    for (int c = 0; c < kSlots; ++c) {
+      d_product[c][0] -= DotWithRow(c, S_d_error_ + c * stride_);
+      for (int j = 0; j < c; ++j) d_product[c][j + 1] -= chunk.key_key[c][j] * w_d_error[j][c];
+      d_product[kSlots - 1][c + 1] += DotWithRow(c, G_w_ + c * stride_);
     }
-
-    const bool has_before = s > 0;  // the block's first step hands G itself to the block before
-    const T* k_before = has_before ? k - padded_ : k;
-    T* dk_before = has_before ? dk - padded_ : unused_;
-    const T* w_before = has_before ? w - kBackwardTile : zeros_;
-    const bool has_decay = in_.decay && j == 0;
-    const T decay = DecayOf(token, j);
-    T d_decay = 0;
-    for (int64_t c = 0; c < kBackwardTile; c += static_cast<int64_t>(kColumns)) {
-      const T* S = S_ + (s * kBackwardTile + c) * padded_;
-      T* G = G_ + c * padded_;
-      if (has_decay) {
-        BackwardSweep<true>(padded_, decay, q, k, k_before, d_read + c, d_error_ + c, w_before + c, S, G,
-                            dq_ + row * padded_, dk, dk_before, dots_ + c, &d_decay);
-      } else {
-        BackwardSweep<false>(padded_, decay, q, k, k_before, d_read + c, d_error_ + c, w_before + c, S, G,
-                             dq_ + row * padded_, dk, dk_before, dots_ + c, &d_decay);
+    d_product[kSlots - 1][0] += Dot(tile_, S, G_);
+    for (int i = 0; i < kSlots; ++i) {
+      if (!chunk.starts_token[i]) continue;
+      T d_decay = 0;
+      for (int c = i; c < kSlots; ++c) {
+        for (int j = -1; j < i; ++j) {
+          const T before = j >= 0 ? chunk.between[i - 1][j] : i > 0 ? chunk.from_start[i - 1] : T{1};
+          d_decay += d_product[c][j + 1] * before * chunk.between[c][i];
+        }
       }
-    }
-    if (has_decay) {
-      T& d_decay_out = out_.decay[at_.decay(token)];
-      d_decay_out = column_ == 0 ? d_decay : d_decay_out + d_decay;
+      Add(d_decay, out_.decay[at_.decay(chunk.step[i] / plan_.n)]);
     }
   }
 
-  void StoreRowGradients(int64_t begin, int64_t end) {
-    const auto add = [&](const T* from, T* to) {
-      if (column_ == 0) {
-        std::copy_n(from, at_.K, to);
-      } else {
-        for (int64_t i = 0; i < at_.K; ++i) to[i] += from[i];
-      }
-    };
-    for (int64_t token = begin; token < end; ++token) add(dq_ + (token - begin) * padded_, out_.q + at_.q(token));
-    for (int64_t step = begin * at_.n; step < end * at_.n; ++step) {
-      add(dk_ + (step - begin * at_.n) * padded_, out_.k + at_.k(step));
-    }
-  }
-
+  const DeltaRuleShape& shape_;
   const DeltaRuleInputs<T>& in_;
   const DeltaRuleSaved<T>& saved_;
   const T* d_o_;
   const T* d_final_state_;
   const DeltaRuleGradients<T>& out_;
-  const HeadRows<T> at_;
-  const int64_t sequence_, begin_, end_, block_, lanes_, padded_;
-  int64_t column_ = 0, columns_ = 0;
+  const HeadRows at_;
+  const ChunkPlan plan_;
+  const int64_t stride_, tile_;  // of a column, of a panel of columns
+  int64_t begin_ = 0, end_ = 0, column_ = 0, columns_ = 0;
+  ChunkScalars<T> chunk_;
 
   hwy::AlignedFreeUniquePtr<T[]> scratch_;
-  T* S_;                         // [step, column, K] states before each step of the block
-  T* G_;                         // [column, K] dS
-  T *k_, *dk_;                   // [step, K]
-  T *q_, *dq_;                   // [token, K]
-  T* w_;                         // [step, column] beta e
-  T* d_read_;                    // [token, column] scale d_o: all that d_o flows into carries the scale through it
-  T *dots_, *d_error_, *zeros_;  // [column]
-  T* unused_;                    // [K] takes what a block's first step would hand to a step before
+  T* segment_starts_;                // [segments, column, K] states
+  T* S_;                             // [chunks of a segment, column, K] states
+  T* G_;                             // [column, K] dS
+  T* rows_;                          // keys and queries
+  T* w_;                             // [chunks of a segment, slots, column] beta e
+  T* z_;                             // [slots, column] G^T k
+  T* d_w_;                           // [slots, column]
+  T* factors_;                       // [slots + reads, column] of the update of G
+  T *S_d_read_, *S_d_error_, *G_w_;  // [slots, K]
 };
-
-template <typename T>
-void Backward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, const DeltaRuleSaved<T>& saved, const T* d_o,
-              const T* d_final_state, const DeltaRuleGradients<T>& out, int64_t sequence, int64_t head,
-              int64_t first_block_state) {
-  BackwardTile<T> tile(shape, in, saved, d_o, d_final_state, out, sequence, head);
-  for (int64_t column = 0; column < shape.value_width; column += kBackwardTile) tile.Run(column, first_block_state);
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace lrnn::kernels

@@ -186,7 +186,7 @@ void Check(const Problem& p, const Tensors<double>& want, int threads, const std
   Misaligned<T> o(want.o.size()), final(want.final.size()), d_q(want.q.size()), d_k(want.k.size()), d_v(want.v.size()),
       d_beta(want.beta.size()), d_decay(want.decay.size()), d_initial(want.final.size());
   const DeltaRuleShape shape = p.Shape();
-  Misaligned<T> errors(want.v.size()), states(DeltaRuleBlockStates(shape) * p.H * p.K * p.V);
+  Misaligned<T> errors(want.v.size()), states(DeltaRuleSavedStates(shape) * p.H * p.K * p.V);
   const DeltaRuleInputs<T> in{
       q.data(), k.data(), v.data(), beta.data(), decay.data(), initial.data(), static_cast<T>(kScale)};
   const DeltaRuleSaved<T> saved{errors.data(), states.data()};
@@ -207,9 +207,19 @@ void Check(const Problem& p, const Tensors<double>& want, int threads, const std
 TEST(DeltaRule, EqualsTheEquations) {
   const std::vector<int32_t> one{0, 1}, mixed{0, 3, 3, 4, 41};
   const std::vector<Problem> problems = {
-      {one, 1, 1, 1, 1, false, false},   {mixed, 2, 3, 5, 1, false, true},      {mixed, 1, 8, 32, 1, true, true},
-      {mixed, 2, 16, 33, 2, true, true}, {mixed, 1, 7, 31, 3, false, true},     {mixed, 3, 32, 32, 1, false, false},
-      {one, 2, 32, 70, 4, true, true},   {{0, 17}, 1, 33, 64, 17, true, false}, {{0, 0}, 1, 4, 4, 1, false, true},
+      {one, 1, 1, 1, 1, false, false},
+      {mixed, 2, 3, 5, 1, false, true},
+      {mixed, 1, 8, 32, 1, true, true},
+      {mixed, 2, 16, 33, 2, true, true},
+      {mixed, 1, 7, 31, 3, false, true},
+      {mixed, 3, 32, 32, 1, false, false},
+      {one, 2, 32, 70, 4, true, true},
+      {{0, 17}, 1, 33, 64, 17, true, false},
+      {{0, 0}, 1, 4, 4, 1, false, true},
+      // Rows of more than one panel, and sequences long enough for saved states.
+      {mixed, 1, 130, 3, 1, true, true},
+      {{0, 5, 1205}, 1, 3, 5, 1, true, true},
+      {{0, 333}, 1, 4, 3, 4, false, true},
   };
   for (size_t i = 0; i < problems.size(); ++i) {
     const Problem& p = problems[i];

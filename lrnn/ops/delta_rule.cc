@@ -30,13 +30,13 @@ kernels::DeltaRuleInputs<T> InputsOf(const Tensor& q, const Tensor& k, const Ten
           static_cast<T>(scale)};
 }
 
-// Runs the kernel; `errors` and `block_states` may be undefined.
+// Runs the kernel; `errors` and `states` may be undefined.
 void RunForward(const kernels::DeltaRuleShape& shape, const Tensor& q, const Tensor& k, const Tensor& v,
                 const Tensor& beta, const Tensor& decay, const Tensor& initial_state, double scale, const Tensor& o,
-                const Tensor& final_state, const Tensor& errors, const Tensor& block_states) {
+                const Tensor& final_state, const Tensor& errors, const Tensor& states) {
   AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), "delta_rule", [&] {
     kernels::DeltaRuleForward(shape, InputsOf<scalar_t>(q, k, v, beta, decay, initial_state, scale), Data<scalar_t>(o),
-                              Data<scalar_t>(final_state), {Data<scalar_t>(errors), Data<scalar_t>(block_states)},
+                              Data<scalar_t>(final_state), {Data<scalar_t>(errors), Data<scalar_t>(states)},
                               at::get_num_threads());
   });
 }
@@ -53,16 +53,16 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
     const auto shape = ShapeOf(q, v, cu_seqlens);
     const Tensor o = q.new_empty({q.size(0), shape.heads, shape.value_width});
     const Tensor final_state = q.new_empty({shape.sequences, shape.heads, shape.key_width, shape.value_width});
-    Tensor errors, block_states;
+    Tensor errors, states;
     if (will_differentiate) {
       errors = torch::empty_like(v);
-      block_states =
-          q.new_empty({kernels::DeltaRuleBlockStates(shape), shape.heads, shape.key_width, shape.value_width});
-      context->save_for_backward({q, k, v, beta, decay, initial_state, errors, block_states});
+      states =
+          q.new_empty({kernels::DeltaRuleSavedStates(shape), shape.heads, shape.key_width, shape.value_width});
+      context->save_for_backward({q, k, v, beta, decay, initial_state, errors, states});
       context->saved_data["scale"] = scale;
       context->saved_data["cu_seqlens"] = cu_seqlens64;
     }
-    RunForward(shape, q, k, v, beta, decay, initial_state, scale, o, final_state, errors, block_states);
+    RunForward(shape, q, k, v, beta, decay, initial_state, scale, o, final_state, errors, states);
     return {o, final_state};
   }
 
