@@ -1,6 +1,6 @@
 """Builds liblrnn_torch_ops.so with CMake, for the torch of the Python that runs this, and packs it with lrnn/*.py.
 
-LRNN_TORCH_OPS=FILE packs that library instead. What is built stays in build/python, so that a second time compiles nothing.
+LRNN_TORCH_OPS=FILE packs that library instead. What is built stays in build/python: a second time compiles nothing.
 """
 
 import os

@@ -72,7 +72,9 @@ def fused_recurrent_delta_rule(
     if beta is None:
         beta = torch.ones_like(q[..., 0])
     shape = "B T H V" if isinstance(beta, torch.Tensor) and beta.dim() == 4 else "B T H"
-    x = _inputs(arguments, k, v, beta, None, scale, initial_state, use_qk_l2norm_in_kernel, cu_seqlens, beta_shape=shape)
+    x = _inputs(
+        arguments, k, v, beta, None, scale, initial_state, use_qk_l2norm_in_kernel, cu_seqlens, beta_shape=shape
+    )
     if shape == "B T H":
         return _run(x, q.dtype, output_final_state)
 

@@ -1,7 +1,7 @@
 """The recurrences of this package as plain loops over tokens, to check things against.
 
-Each function has the name, arguments and results of its fast form in `lrnn`, checks nothing, runs on any device, and can
-be differentiated any number of times.
+Each function has the name, arguments and results of its fast form in `lrnn`, checks nothing, runs on any device, and
+can be differentiated any number of times.
 """
 
 import torch

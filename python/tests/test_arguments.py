@@ -116,7 +116,8 @@ class Messages(unittest.TestCase):
                    "expected initial_state of shape [S, D, N] = [2, 6, 3], got [2, 3, 6]")
 
     def test_types(self):
-        ints, doubles, halves = torch.ones(2, 7, 4, 3).long(), torch.ones(2, 7, 4, 3).double(), torch.ones(2, 7, 4).half()
+        ints, doubles = torch.ones(2, 7, 4, 3).long(), torch.ones(2, 7, 4, 3).double()
+        halves = torch.ones(2, 7, 4).half()
         self.fails("chunk_delta_rule", delta(q=None), TypeError, "expected q as a tensor, got NoneType")
         self.fails("chunk_delta_rule", delta(q=ints), TypeError,
                    "expected q of float64, float32, bfloat16 or float16, got torch.int64")

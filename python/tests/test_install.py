@@ -24,8 +24,8 @@ class Install(unittest.TestCase):
             subprocess.run(["strip", "--strip-unneeded", "-o", library, built], check=True)
             target = os.path.join(folder, "site-packages")
             pip = subprocess.run(
-                [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index", "--no-compile",
-                 "--target", target, SOURCE],
+                [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index",
+                 "--no-compile", "--target", target, SOURCE],
                 env={**os.environ, "LRNN_TORCH_OPS": library}, capture_output=True, text=True)
             self.assertEqual(pip.returncode, 0, pip.stdout + pip.stderr)
             program = "import lrnn, torch; x = torch.ones(1, 2, 1, 1); " \
