@@ -34,7 +34,7 @@ inline constexpr bool kInLogSpace = kForm != LinearAttentionForm::kChunked;
 template <typename T>
 struct DecayLogs {
   T* log;   // log2|a_i|
-  T* sign;  // of a_0 ... a_i: 1 or -1. Read for kSignedLog only.
+  T* sign;  // the sign bit of a_0 ... a_i and no other: 0.0 or -0.0. Read for kSignedLog only.
 };
 
 // A product that grows by one factor at a time, one in each lane; without its sign in log-space.
@@ -58,10 +58,10 @@ struct RunningProduct {
   V value;  // the product, or log2 of its magnitude
 };
 
-// x times signs, where the form has any.
+// x with the sign bit flipped where `sign` has it, if the form has signs.
 template <LinearAttentionForm kForm, typename V>
 HWY_INLINE V WithSign(V x, V sign) {
-  return kForm == LinearAttentionForm::kSignedLog ? hn::Mul(x, sign) : x;
+  return kForm == LinearAttentionForm::kSignedLog ? hn::Xor(x, sign) : x;
 }
 
 // Fills in the logarithms and, for kSignedLog, the parities of a: [n, width]. The width is 1 or whole vectors; one
@@ -77,13 +77,13 @@ HWY_NOINLINE void TakeDecayLogs(int64_t n, int64_t width, const T* HWY_RESTRICT 
   }
   if constexpr (kForm != LinearAttentionForm::kSignedLog) return;
   if (width == 1) {
-    T sign = 1;
-    for (int64_t i = 0; i < n; ++i) logs.sign[i] = sign = sign * std::copysign(T{1}, a[i]);
+    T sign = 0;
+    for (int64_t i = 0; i < n; ++i) logs.sign[i] = sign = std::signbit(a[i]) ? -sign : sign;
   } else {
     for (int64_t c = 0; c < width; c += lanes) {
-      auto sign = hn::Set(d, T{1});
+      auto sign = hn::Zero(d);
       for (int64_t i = c; i < n * width; i += width) {
-        sign = hn::Mul(sign, hn::CopySign(hn::Set(d, T{1}), hn::Load(d, a + i)));
+        sign = hn::Xor(sign, hn::And(hn::Load(d, a + i), hn::SignBit(d)));
         hn::Store(sign, d, logs.sign + i);
       }
     }
@@ -112,7 +112,7 @@ HWY_NOINLINE void ScalarDecayProducts(int64_t n, const T* HWY_RESTRICT a, const 
       multiply(product, i);
       // Lanes whose first token is still to come stay at 1.
       product.value = hn::IfThenElse(hn::Lt(column, row), product.value, one.value);
-      const auto sign = hn::Mul(hn::Set(d, logs.sign[i]), column_sign);
+      const auto sign = hn::Xor(hn::Set(d, logs.sign[i]), column_sign);
       const auto value = WithSign<kForm>(product.Value(), sign);
       hn::Store(hn::IfThenElseZero(hn::Le(column, row), value), d, range + i * stride + j);
     }
@@ -136,7 +136,7 @@ HWY_NOINLINE void ChannelDecayProducts(int64_t n, int64_t width, const T* HWY_RE
     }
     product = RunningProduct<kForm, T>::One();
     for (int64_t j = n - 1; j >= 0; --j) {
-      hn::Store(WithSign<kForm>(product.Value(), hn::Mul(sign(j), sign(n - 1))), d, suffix + j * width + c);
+      hn::Store(WithSign<kForm>(product.Value(), hn::Xor(sign(j), sign(n - 1))), d, suffix + j * width + c);
       multiply(product, j);
     }
   }
