@@ -118,7 +118,8 @@ void AddTasks(CLI::App& app) {
   command->add_option("--show", options->show,
                       "print this task's parameters, and examples: the tokens read and, under them, what to predict");
   command->add_option("--set", options->parameters, "a parameter of the task: PARAMETER=VALUE (repeatable)");
-  command->add_option("--length,--lengths", options->length, "of the examples: a length, or SHORTEST:LONGEST; default 3:12");
+  command->add_option("--length,--lengths", options->length,
+                      "of the examples: a length, or SHORTEST:LONGEST; default 3:12");
   command->add_option("--count", options->count, "how many examples")
       ->capture_default_str()
       ->check(CLI::Range(0, 100000));
