@@ -353,11 +353,10 @@ class TableBuilder {
   }
 
   CascadeProof Proof(const std::vector<std::vector<int>>& by_level) const {
-    const int words = (explorer_.dfa().num_states + 63) / 64;
     CascadeProof proof;
     for (int set = 0; set < explorer_.num_sets(); ++set) {
-      const auto& bits = explorer_.set(set).words();
-      proof.sets.emplace_back(bits.begin(), bits.begin() + words);
+      std::vector<int>& states = proof.sets.emplace_back();
+      explorer_.set(set).ForEach([&](int q) { states.push_back(q); });
       const int level = explorer_.level(set);
       proof.level_of.push_back(level == 0 ? -1 : explorer_.top() - level);
       std::vector<int> children(level == 0 ? 0 : labels_.count(level), -1);

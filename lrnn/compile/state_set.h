@@ -24,11 +24,6 @@ class StateSet {
     set.Insert(q);
     return set;
   }
-  static StateSet FromWords(const std::array<uint64_t, kWords>& words) {
-    StateSet set;
-    set.words_ = words;
-    return set;
-  }
 
   void Insert(int q) { words_[q / 64] |= uint64_t{1} << (q % 64); }
   void Erase(int q) { words_[q / 64] &= ~(uint64_t{1} << (q % 64)); }
@@ -69,7 +64,6 @@ class StateSet {
     return rest;
   }
 
-  const std::array<uint64_t, kWords>& words() const { return words_; }
   friend bool operator==(const StateSet&, const StateSet&) = default;
 
   struct Hash {

@@ -98,10 +98,10 @@ struct CascadeProof {
     int letter;
     int context;  // of the level; below the last level: the state
   };
-  std::vector<std::vector<uint64_t>> sets;  // [set]: bit q % 64 of word q / 64
-  std::vector<int> level_of;                // [set]: the level that its child is named at, -1 for none
-  std::vector<std::vector<int>> children;   // [set][label]: -1 where the label does not occur
-  std::vector<std::vector<Case>> cases;     // [level]
+  std::vector<std::vector<int>> sets;      // [set]: its states, in increasing order
+  std::vector<int> level_of;               // [set]: the level that its child is named at, -1 for none
+  std::vector<std::vector<int>> children;  // [set][label]: -1 where the label does not occur
+  std::vector<std::vector<Case>> cases;    // [level]
 };
 
 struct AutomatonNetwork {

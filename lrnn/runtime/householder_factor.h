@@ -33,6 +33,15 @@ struct HouseholderFactor {
   float v;
 };
 
+template <typename Number>
+void ApplyFactors(const std::vector<HouseholderFactor>& factors, Number* S) {
+  for (const HouseholderFactor& factor : factors) {
+    KeyEntry<Number> key[4];
+    for (int i = 0; i < factor.width; ++i) key[i] = {factor.key[i].row, Number(factor.key[i].k)};
+    HouseholderStep(key, factor.width, Number(factor.beta), Number(factor.v), S);
+  }
+}
+
 // The factors that do simple things to the coordinates of H = S + H_0, where the layer holds S. Each is appended.
 class FactorWriter {
  public:

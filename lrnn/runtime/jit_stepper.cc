@@ -1,13 +1,13 @@
 #include "lrnn/runtime/jit_stepper.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "lrnn/automata/permutation.h"
 #include "lrnn/runtime/bf16.h"
 #include "lrnn/runtime/householder_factor.h"
+#include "lrnn/runtime/jit_level.h"
 
 namespace lrnn {
 namespace {
@@ -27,14 +27,10 @@ class JitStepper : public AutomatonStepper<Number> {
       std::vector<int>& ranked = next_.emplace_back(n_);
       for (int q = 0; q < n_; ++q) ranked[rank[q]] = rank[row[q]];
     }
-    copies_ = network.keys == KeyStyle::kDup ? 2 : 1;
     for (int labels = n_; labels >= 3; --labels) {
-      AutomatonLevel level{.kind = LevelKind::kPermutedSlot, .tables = {.labels = labels}, .delay = true};
-      contents_.emplace_back(network.keys, copies_, level.InitialContent(0));
-      state_size_ += copies_ * (labels + 2);
+      levels_.emplace_back(labels, network.keys);
+      state_size_ += levels_.back().StateSize();
     }
-    slot_ = std::make_unique<FactorWriter>(network.keys, copies_, std::vector<float>{0.0f, 0.0f});
-    sign_ = std::make_unique<FactorWriter>(network.keys, 1, std::vector<float>{1.0f});
     if (n_ >= 2) state_size_ += 1;
   }
 
@@ -51,11 +47,13 @@ class JitStepper : public AutomatonStepper<Number> {
         const int label = StepSign(action, S);
         return label < 0 ? -1 : state_at_[after[1 - label]];
       }
-      const auto [old_label, new_label] = StepLevel(labels, action, S);
+      const JitLevel<Number>& level = levels_[n_ - labels];
+      const auto [old_label, new_label] =
+          action.reset < 0 ? level.Permute(action.permutation, S) : level.Reset(action.reset, S);
       if (old_label < 0 || new_label < 0) return -1;
       before.erase(before.begin() + old_label);
       after.erase(after.begin() + new_label);
-      S += copies_ * (labels + 2);
+      S += level.StateSize();
     }
     return state_at_[0];  // an automaton of one state
   }
@@ -88,65 +86,25 @@ class JitStepper : public AutomatonStepper<Number> {
     return true;
   }
 
-  void Apply(const std::vector<HouseholderFactor>& factors, Number* S) const {
-    for (const HouseholderFactor& factor : factors) {
-      KeyEntry<Number> key[4];
-      for (int i = 0; i < factor.width; ++i) key[i] = {factor.key[i].row, Number(factor.key[i].k)};
-      HouseholderStep(key, factor.width, Number(factor.beta), Number(factor.v), S);
-    }
-  }
-
-  // The labels before and after.
-  std::pair<int, int> StepLevel(int labels, const Action& action, Number* content) const {
-    Number* slot = content + copies_ * labels;
-    std::vector<HouseholderFactor> factors;
-    if (action.reset < 0) {
-      contents_[n_ - labels].Permute(action.permutation, factors);
-      Apply(factors, content);
-      const int label = Find(labels, content, slot[0]);
-      if (label < 0) return {-1, -1};
-      const auto from = std::find(action.permutation.begin(), action.permutation.end(), label);
-      return {static_cast<int>(from - action.permutation.begin()), label};
-    }
-    const float y = Content(content, action.reset);
-    slot_->Swap(0, 1, factors);
-    slot_->Write(0, std::round(y), factors);
-    Apply(factors, slot);
-    return {Find(labels, content, slot[copies_]), action.reset};
-  }
-
-  // What the layers of a level hold at a place: its number at the start, plus S.
-  float Content(const Number* content, int place) const {
-    return static_cast<float>(content[place * copies_] + Number(static_cast<float>(place)));
-  }
-
-  int Find(int labels, const Number* content, Number y) const {
-    for (int x = 0; x < labels; ++x) {
-      if (std::abs(Content(content, x) - static_cast<float>(y)) < 0.5f) return x;
-    }
-    return -1;
-  }
-
   // The label after.
   int StepSign(const Action& action, Number* S) const {
-    std::vector<HouseholderFactor> factors;
+    FactorWriter::Factors factors;
     if (action.reset >= 0) {
-      sign_->Write(0, action.reset == 0 ? 1.0f : -1.0f, factors);
+      sign_.Write(0, action.reset == 0 ? 1.0f : -1.0f, factors);
     } else if (action.permutation[0] == 1) {
-      sign_->Flip(0, factors);
+      sign_.Flip(0, factors);
     }
-    Apply(factors, S);
+    ApplyFactors(factors, S);
     const float sign = static_cast<float>(S[0] + Number(1.0f));
     return sign > 0 ? 0 : sign < 0 ? 1 : -1;
   }
 
   int n_;
-  int copies_;
   int64_t state_size_ = 0;
-  std::vector<int> state_at_;           // [rank]
-  std::vector<std::vector<int>> next_;  // [letter][rank]: rank
-  std::vector<FactorWriter> contents_;  // of the levels of n, n-1, ..., 3 labels
-  std::unique_ptr<FactorWriter> slot_, sign_;
+  std::vector<int> state_at_;             // [rank]
+  std::vector<std::vector<int>> next_;    // [letter][rank]: rank
+  std::vector<JitLevel<Number>> levels_;  // of n, n-1, ..., 3 labels
+  FactorWriter sign_{KeyStyle::kExact, 1, {1.0f}};
 };
 
 }  // namespace
