@@ -10,7 +10,8 @@ namespace {
 const std::map<std::string, Skeleton, std::less<>>& Skeletons() {
   static const Skeleton fla{"model", "attn_norm", "attn", true, "norm", "norm_eps", 1e-6};
   static const Skeleton mamba{"backbone", "norm", "mixer", false, "norm_f", "layer_norm_epsilon", 1e-5};
-  static const std::map<std::string, Skeleton, std::less<>> skeletons{{"delta_net", fla}, {"mamba", mamba}};
+  static const std::map<std::string, Skeleton, std::less<>> skeletons{
+      {"delta_net", fla}, {"gla", fla}, {"mamba", mamba}, {"mamba2", mamba}};
   return skeletons;
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "lrnn/base/error.h"
+#include "lrnn/io/head_width.h"
 #include "lrnn/layers/initialise.h"
 #include "lrnn/ops/delta_rule.h"
 #include "lrnn/ops/l2_norm.h"
@@ -12,23 +12,12 @@ namespace {
 
 constexpr double kL2Eps = 1e-6;
 
-// Width of one head, from the model's width and its expansion.
-int64_t HeadWidth(const Fields& config, std::string_view expansion) {
-  const double width = static_cast<double>(config.PositiveInt("hidden_size")) * config.Double(expansion);
-  const int64_t heads = config.PositiveInt("num_heads");
-  const int64_t total = static_cast<int64_t>(width);
-  if (total <= 0 || total % heads != 0) {
-    config.Refuse("num_heads", fmt::format("a divisor of {} (hidden_size times {})", total, expansion));
-  }
-  return total / heads;
-}
-
 }  // namespace
 
 DeltaNetImpl::DeltaNetImpl(const Fields& config, Rng& rng)
     : heads_(config.PositiveInt("num_heads")),
-      key_width_(HeadWidth(config, "expand_k")),
-      value_width_(HeadWidth(config, "expand_v")),
+      key_width_(HeadWidth(config, "expand_k", 1)),
+      value_width_(HeadWidth(config, "expand_v", 1)),
       has_conv_(config.Bool("use_short_conv")),
       allow_neg_eigval_(config.Bool("allow_neg_eigval")) {
   const std::string activation = config.String("qk_activation");

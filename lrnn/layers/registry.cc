@@ -2,14 +2,18 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/layers/delta_net.h"
+#include "lrnn/layers/gla.h"
 #include "lrnn/layers/mamba.h"
+#include "lrnn/layers/mamba2.h"
 
 namespace lrnn {
 
 const std::vector<LayerInfo>& Layers() {
   static const std::vector<LayerInfo> layers = {
       DeltaNetInfo(),
+      GlaInfo(),
       MambaInfo(),
+      Mamba2Info(),
   };
   return layers;
 }

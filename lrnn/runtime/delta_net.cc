@@ -1,10 +1,9 @@
 #include "lrnn/runtime/delta_net.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
-#include "lrnn/base/error.h"
+#include "lrnn/io/head_width.h"
 #include "lrnn/io/skeleton.h"
 #include "lrnn/kernels/causal_conv.h"
 #include "lrnn/kernels/delta_rule.h"
@@ -18,28 +17,14 @@ namespace {
 
 constexpr float kL2Eps = 1e-6f;
 
-// hidden_size times an expansion, shared evenly among the heads.
-int64_t TotalWidth(const Fields& config, std::string_view expansion) {
-  const int64_t heads = config.PositiveInt("num_heads");
-  const double width = static_cast<double>(config.PositiveInt("hidden_size")) * config.Double(expansion, 1.0);
-  if (!(width >= 1 && width <= std::numeric_limits<int32_t>::max())) {
-    config.Refuse(expansion, "a number that makes the width at least 1");
-  }
-  const int64_t total = static_cast<int64_t>(width);
-  if (total % heads != 0) {
-    config.Refuse("num_heads", fmt::format("a divisor of {} (hidden_size times {})", total, expansion));
-  }
-  return total;
-}
-
 class RuntimeDeltaNet : public RuntimeMixer {
  public:
   RuntimeDeltaNet(WeightReader& weights, const std::string& prefix) {
     const Fields& config = weights.config();
     const int64_t D = config.PositiveInt("hidden_size");
     heads_ = config.PositiveInt("num_heads");
-    keys_ = TotalWidth(config, "expand_k");
-    values_ = TotalWidth(config, "expand_v");
+    keys_ = heads_ * HeadWidth(config, "expand_k", 1);
+    values_ = heads_ * HeadWidth(config, "expand_v", 1);
     allow_neg_eigval_ = config.Bool("allow_neg_eigval", false);
     eps_ = static_cast<float>(config.Double("norm_eps", SkeletonOf("delta_net").norm_eps));
     const std::string activation = config.String("qk_activation", "silu");

@@ -6,6 +6,7 @@
 
 #include "lrnn/base/message_of.h"
 #include "lrnn/runtime/expect_logits.h"
+#include "lrnn/runtime/reference_logits.h"
 #include "lrnn/runtime/test_model.h"
 
 namespace lrnn {
@@ -72,29 +73,7 @@ class ReferenceDeltaNet {
   std::vector<Row> states_[3];
 };
 
-std::vector<Row> ReferenceLogits(const TestModel& model, const std::vector<int32_t>& tokens) {
-  const double eps = model.config["norm_eps"];
-  std::vector<ReferenceDeltaNet> mixers;
-  for (int i = 0; i < model.config["num_hidden_layers"]; ++i) {
-    mixers.emplace_back(model, "model.layers." + std::to_string(i) + ".attn");
-  }
-  std::vector<Row> logits;
-  for (int32_t token : tokens) {
-    Row x = model.Embedding("model.embeddings", token);
-    for (size_t i = 0; i < mixers.size(); ++i) {
-      const std::string layer = "model.layers." + std::to_string(i) + ".";
-      x = Sum(x, mixers[i].Step(model.Norm(layer + "attn_norm", x, eps)));
-      const Row normed = model.Norm(layer + "mlp_norm", x, eps);
-      Row gate = model.Linear(layer + "mlp.gate_proj", normed);
-      const Row up = model.Linear(layer + "mlp.up_proj", normed);
-      for (size_t j = 0; j < gate.size(); ++j) gate[j] = Silu(gate[j]) * up[j];
-      x = Sum(x, model.Linear(layer + "mlp.down_proj", gate));
-    }
-    if (model.config["use_final_norm"]) x = model.Norm("model.norm", x, eps);
-    logits.push_back(model.Linear(model.config["tie_word_embeddings"] ? "model.embeddings" : "lm_head", x));
-  }
-  return logits;
-}
+constexpr auto ReferenceLogits = FlaReferenceLogits<ReferenceDeltaNet>;
 
 void ExpectReferenceLogits(const TestModel& model) {
   const std::vector<int32_t> tokens = RandomTokens(50, 11);

@@ -6,6 +6,7 @@
 
 #include "lrnn/base/message_of.h"
 #include "lrnn/runtime/expect_logits.h"
+#include "lrnn/runtime/reference_logits.h"
 #include "lrnn/runtime/test_model.h"
 
 namespace lrnn {
@@ -47,23 +48,7 @@ class ReferenceMamba {
   Row h_;
 };
 
-std::vector<Row> ReferenceLogits(const TestModel& model, const std::vector<int32_t>& tokens) {
-  const double eps = model.config["layer_norm_epsilon"];
-  std::vector<ReferenceMamba> mixers;
-  for (int i = 0; i < model.config["num_hidden_layers"]; ++i) {
-    mixers.emplace_back(model, "backbone.layers." + std::to_string(i) + ".mixer");
-  }
-  std::vector<Row> logits;
-  for (int32_t token : tokens) {
-    Row x = model.Embedding("backbone.embeddings", token);
-    for (size_t i = 0; i < mixers.size(); ++i) {
-      x = Sum(x, mixers[i].Step(model.Norm("backbone.layers." + std::to_string(i) + ".norm", x, eps)));
-    }
-    if (model.config["use_final_norm"]) x = model.Norm("backbone.norm_f", x, eps);
-    logits.push_back(model.Linear(model.config["tie_word_embeddings"] ? "backbone.embeddings" : "lm_head", x));
-  }
-  return logits;
-}
+constexpr auto ReferenceLogits = MambaReferenceLogits<ReferenceMamba>;
 
 void ExpectReferenceLogits(const TestModel& model) {
   const std::vector<int32_t> tokens = RandomTokens(50, 7);

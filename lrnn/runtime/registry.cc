@@ -2,14 +2,18 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/runtime/delta_net.h"
+#include "lrnn/runtime/gla.h"
 #include "lrnn/runtime/mamba.h"
+#include "lrnn/runtime/mamba2.h"
 
 namespace lrnn {
 
 std::span<const RuntimeLayer> RuntimeLayers() {
   static constexpr RuntimeLayer kLayers[] = {
       {"delta_net", LoadRuntimeDeltaNet},
+      {"gla", LoadRuntimeGla},
       {"mamba", LoadRuntimeMamba},
+      {"mamba2", LoadRuntimeMamba2},
   };
   return kLayers;
 }
