@@ -25,8 +25,8 @@ test: setup  ## build and run every test
 	@tools/build.sh dev
 	@ctest --preset dev $(CTEST_ARGS)
 
-bench: setup  ## build and run the benchmarks: medians, with the machine named
-	@tools/build.sh bench
+bench: setup  ## what the kernels reach of what the machine allows (single ones: BENCH_ARGS='--filter .')
+	@tools/build.sh bench $(if $(BENCH_ARGS),,lrnn_performance)
 	@tools/bench.py $(BENCH_ARGS)
 
 release: setup  ## optimised build, installed in build/release/install

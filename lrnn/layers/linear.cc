@@ -1,5 +1,7 @@
 #include "lrnn/layers/linear.h"
 
+#include "lrnn/ops/linear.h"
+
 namespace lrnn {
 
 LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
@@ -7,7 +9,7 @@ LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
   if (has_bias) bias = register_parameter("bias", torch::zeros({out}));
 }
 
-torch::Tensor LinearImpl::forward(const torch::Tensor& x) { return torch::linear(x, weight, bias); }
+torch::Tensor LinearImpl::forward(const torch::Tensor& x) { return ops::Linear(x, weight, bias); }
 
 std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers) {
   std::vector<torch::Tensor> weights;
@@ -17,7 +19,7 @@ std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::v
     widths.push_back(layer->weight.size(0));
   }
   // split_with_sizes, not slices: its gradient is one concatenation.
-  return torch::linear(x, torch::cat(weights)).split_with_sizes(widths, -1);
+  return ops::Linear(x, torch::cat(weights)).split_with_sizes(widths, -1);
 }
 
 }  // namespace lrnn

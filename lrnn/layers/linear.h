@@ -1,4 +1,4 @@
-// y = x W^T (+ bias): the one place where linear layers are multiplied.
+// y = x W^T (+ bias) as a module, and several of them as one product.
 #pragma once
 
 #include <torch/torch.h>

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lrnn/layers/initialise.h"
+#include "lrnn/ops/linear.h"
 #include "lrnn/ops/selective_scan.h"
 
 namespace lrnn {
@@ -36,7 +37,7 @@ MambaImpl::Projected MambaImpl::Project(const torch::Tensor& x, const ops::Seque
   const auto uz = in_proj_->forward(x).split_with_sizes({inner_, inner_}, 1);
   const torch::Tensor u = conv_->forward(uz[0], sequences, true, conv_state);
   const auto low = x_proj_->forward(u).split_with_sizes({rank_, states_, states_}, 1);
-  return {u, uz[1], torch::linear(low[0], dt_proj_->weight), low[1], low[2]};
+  return {u, uz[1], ops::Linear(low[0], dt_proj_->weight), low[1], low[2]};
 }
 
 torch::Tensor MambaImpl::forward(const torch::Tensor& x, const ops::Sequences& sequences, MixerState* state) {

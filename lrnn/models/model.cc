@@ -5,6 +5,7 @@
 #include "lrnn/base/error.h"
 #include "lrnn/layers/initialise.h"
 #include "lrnn/layers/registry.h"
+#include "lrnn/ops/linear.h"
 
 namespace lrnn {
 namespace {
@@ -107,7 +108,7 @@ torch::Tensor ModelImpl::forward(const torch::Tensor& tokens, const ops::Sequenc
     x = blocks_[i]->forward(x, sequences, state ? &(*state)[i] : nullptr, last ? rows : c10::nullopt);
   }
   if (final_norm_) x = final_norm_->forward(x);
-  return head_ ? head_->forward(x) : torch::linear(x, embedding_);
+  return head_ ? head_->forward(x) : ops::Linear(x, embedding_);
 }
 
 std::vector<torch::Tensor> ModelImpl::Eigenvalues(const torch::Tensor& tokens, const ops::Sequences& sequences) {

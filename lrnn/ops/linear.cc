@@ -1,0 +1,87 @@
+#include "lrnn/ops/linear.h"
+
+#ifdef LRNN_ONEDNN
+#include <dnnl.h>
+#include <dnnl_debug.h>
+#endif
+
+#include "lrnn/base/error.h"
+
+namespace lrnn::ops {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+#ifdef LRNN_ONEDNN
+
+// c <- op(a) op(b), all row-major and contiguous, op(a): [M, K], op(b): [K, N], c: [M, N].
+void Product(bool transpose_a, const Tensor& a, bool transpose_b, const Tensor& b, const Tensor& c) {
+  const int64_t M = c.size(0), N = c.size(1), K = a.size(transpose_a ? 0 : 1);
+  const dnnl_status_t status =
+      dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', M, N, K, 1, a.data_ptr<float>(), a.size(1),
+                 b.data_ptr<float>(), b.size(1), 0, c.data_ptr<float>(), N);
+  if (status != dnnl_success) {
+    throw Failure(fmt::format("[linear] oneDNN: {}", dnnl_status2str(status)));
+  }
+}
+
+Tensor Matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
+
+class LinearFunction : public torch::autograd::Function<LinearFunction> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight_any) {
+    const Tensor rows = Matrix(x), weight = weight_any.contiguous();
+    std::vector<int64_t> shape = x.sizes().vec();
+    shape.back() = weight.size(0);
+    const Tensor y = rows.new_empty({rows.size(0), weight.size(0)});
+    Product(false, rows, true, weight, y);
+    context->save_for_backward({rows, weight});
+    context->saved_data["x_shape"] = x.sizes().vec();
+    context->saved_data["wants_dx"] = x.requires_grad();
+    return y.view(shape);
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    LRNN_CHECK(!torch::GradMode::is_enabled(),
+               "[linear] the product by oneDNN can be differentiated once; use torch::linear for more");
+    const auto saved = context->get_saved_variables();
+    const Tensor &rows = saved[0], &weight = saved[1];
+    const Tensor dy = Matrix(gradients[0]);
+    Tensor dx, dweight = weight.new_empty(weight.sizes());
+    if (context->saved_data["wants_dx"].toBool()) {
+      dx = rows.new_empty(rows.sizes());
+      Product(false, dy, false, weight, dx);
+      dx = dx.view(context->saved_data["x_shape"].toIntVector());
+    }
+    Product(true, dy, false, rows, dweight);
+    return {dx, dweight};
+  }
+};
+
+bool OneDnnTakes(const Tensor& x, const Tensor& weight) {
+  const auto is_float = [](const Tensor& t) { return t.is_cpu() && t.scalar_type() == torch::kFloat32; };
+  return is_float(x) && is_float(weight) && x.numel() > 0 && weight.numel() > 0;
+}
+
+#endif  // LRNN_ONEDNN
+
+}  // namespace
+
+Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  LRNN_CHECK(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
+             "[linear] expected x of shape [..., in] and weight [out, in], got [{}] and [{}]",
+             fmt::join(x.sizes(), ", "), fmt::join(weight.sizes(), ", "));
+  LRNN_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)),
+             "[linear] expected bias of shape [{}], got [{}]", weight.size(0), fmt::join(bias.sizes(), ", "));
+#ifdef LRNN_ONEDNN
+  if (OneDnnTakes(x, weight)) {
+    const Tensor y = LinearFunction::apply(x, weight);
+    return bias.defined() ? y + bias : y;
+  }
+#endif
+  return torch::linear(x, weight, bias);
+}
+
+}  // namespace lrnn::ops

@@ -1,0 +1,62 @@
+#include "lrnn/ops/linear.h"
+
+#include <gtest/gtest.h>
+
+#include "lrnn/base/message_of.h"
+#include "lrnn/ops/gradient_check.h"
+
+namespace lrnn::ops {
+namespace {
+
+using torch::Tensor;
+
+TensorFunction Bind(Tensor (*form)(const Tensor&, const Tensor&, const Tensor&)) {
+  return [form](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    return {form(in[0], in[1], in.size() > 2 ? in[2] : Tensor())};
+  };
+}
+
+Tensor Torch(const Tensor& x, const Tensor& weight, const Tensor& bias) { return torch::linear(x, weight, bias); }
+
+std::vector<Tensor> RandomInputs(std::vector<int64_t> shape, int64_t out, bool has_bias, torch::Dtype dtype) {
+  torch::manual_seed(1);
+  std::vector<Tensor> in{torch::randn(shape, dtype), torch::randn({out, shape.back()}, dtype)};
+  if (has_bias) in.push_back(torch::randn({out}, dtype));
+  return in;
+}
+
+TEST(Linear, EqualsTorch) {
+  for (const bool has_bias : {false, true}) {
+    for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 1}, {7, 16}, {2, 3, 33}, {300, 128}}) {
+      for (const int64_t out : {1, 9, 64}) {
+        ExpectSameFunction(Bind(Linear), Bind(Torch), RandomInputs(shape, out, has_bias, torch::kFloat32), 1e-5);
+        ExpectSameFunction(Bind(Linear), Bind(Torch), RandomInputs(shape, out, has_bias, torch::kFloat64), 1e-13);
+      }
+    }
+  }
+}
+
+TEST(Linear, SlicesAndTransposes) {
+  torch::manual_seed(2);
+  const Tensor x = torch::randn({20, 6}), weight = torch::randn({6, 8});
+  const Tensor expected = torch::linear(x.slice(1, 1, 5), weight.t().slice(1, 2, 6));
+  EXPECT_LT((Linear(x.slice(1, 1, 5), weight.t().slice(1, 2, 6)) - expected).abs().max().item<float>(), 1e-5);
+}
+
+TEST(Linear, NoRows) {
+  EXPECT_EQ(Linear(torch::zeros({0, 4}), torch::zeros({3, 4})).sizes(), (std::vector<int64_t>{0, 3}));
+}
+
+TEST(Linear, WrongShapes) {
+  EXPECT_EQ(MessageOf([] {
+              Linear(torch::zeros({2, 4}), torch::zeros({3, 5}));
+            }),
+            "[linear] expected x of shape [..., in] and weight [out, in], got [2, 4] and [3, 5]");
+  EXPECT_EQ(MessageOf([] {
+              Linear(torch::zeros({2, 4}), torch::zeros({3, 4}), torch::zeros({2}));
+            }),
+            "[linear] expected bias of shape [3], got [2]");
+}
+
+}  // namespace
+}  // namespace lrnn::ops
