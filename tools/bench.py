@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the benchmark programs of build/bench/bin and prints the median of each benchmark, with the machine named.
+"""Runs the benchmarks of build/bench/bin, with the machine named.
 
-    tools/bench.py [--filter REGEX] [--repetitions N] [--folder build/bench]
+    tools/bench.py                                            the table of docs/performance.md, a verdict for each row
+    tools/bench.py --filter REGEX [--repetitions N]           medians of single benchmarks; `--filter .` for all
 
-The complete results are left as JSON in build/bench/results, one file per program.
+The complete results of single benchmarks are left as JSON in build/bench/results, one file per program.
 """
 
 import argparse
@@ -85,22 +86,24 @@ def run(program, results, filter_, repetitions):
 
 def main():
     parser = argparse.ArgumentParser(description="runs the benchmarks and prints medians")
-    parser.add_argument("--filter", default=".", help="only benchmarks whose name matches this regular expression")
+    parser.add_argument("--filter", help="instead of the table, the benchmarks whose name matches this expression")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench")
     arguments = parser.parse_args()
+
+    threads = len(os.sched_getaffinity(0))
+    print(f"cpu       {cpu_name()}")
+    print(f"threads   {threads}")
+    print(f"compiler  {compiler(arguments.folder)}")
+    print(f"commit    {commit()}", flush=True)
+    if arguments.filter is None:
+        sys.exit(subprocess.run([arguments.folder / "bin/lrnn_performance"]).returncode)
 
     programs = sorted(arguments.folder.glob("bin/*_bench"))
     if not programs:
         sys.exit(f"bench: no benchmark programs in {arguments.folder}/bin")
     results = arguments.folder / "results"
     results.mkdir(exist_ok=True)
-
-    threads = len(os.sched_getaffinity(0))
-    print(f"cpu       {cpu_name()}")
-    print(f"threads   {threads}")
-    print(f"compiler  {compiler(arguments.folder)}")
-    print(f"commit    {commit()}")
     print(f"median of {arguments.repetitions} repetitions\n")
     printed = 0
     for program in programs:
