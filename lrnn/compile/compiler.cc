@@ -1,6 +1,5 @@
 #include "lrnn/compile/compiler.h"
 
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -8,17 +7,16 @@
 #include "lrnn/base/error.h"
 #include "lrnn/compile/chain_system.h"
 #include "lrnn/compile/decomposition.h"
+#include "lrnn/compile/group_layers.h"
 #include "lrnn/compile/level_layers.h"
 
 namespace lrnn {
 namespace {
 
-constexpr std::array<std::string_view, 6> kModeNames = {"auto", "relax", "sub", "height", "group", "jit"};
-constexpr std::array<std::string_view, 3> kKeyNames = {"exact", "dup", "unit"};
+constexpr std::string_view kModeNames[] = {"auto", "relax", "sub", "height", "group", "jit"};
 
-template <size_t N>
-int FindName(std::string_view what, std::string_view name, const std::array<std::string_view, N>& names) {
-  for (size_t i = 0; i < N; ++i) {
+int FindName(std::string_view what, std::string_view name, std::span<const std::string_view> names) {
+  for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return static_cast<int>(i);
   }
   Fail("unknown {} \"{}\" (known: {})", what, name, fmt::join(names, ", "));
@@ -64,8 +62,14 @@ class Compiler {
 
  private:
   AutomatonNetwork Auto() {
+    const bool is_group = options_.negative_eigenvalues && IsGroupAutomaton(dfa_);
     std::optional<AutomatonNetwork> best;
-    for (const CompileMode mode : {CompileMode::kRelax, CompileMode::kSub}) {
+    if (is_group) best = TryGroup();
+    if (best && best->mode == "rotation") return std::move(*best);
+    // A group is one level with the states as labels in every chain system.
+    std::vector<CompileMode> modes = {CompileMode::kRelax};
+    if (!is_group) modes.push_back(CompileMode::kSub);
+    for (const CompileMode mode : modes) {
       std::optional<AutomatonNetwork> network = TryTables(mode);
       if (network && (!best || Cost(*network) < Cost(*best))) best = std::move(network);
     }
@@ -76,12 +80,48 @@ class Compiler {
 
   AutomatonNetwork InMode(CompileMode mode) {
     if (mode == CompileMode::kJit) return Jit();
-    std::optional<AutomatonNetwork> network = TryTables(mode);
+    if (mode == CompileMode::kGroup) CheckGroup();
+    std::optional<AutomatonNetwork> network = mode == CompileMode::kGroup ? TryGroup() : TryTables(mode);
     if (!network) throw Failure(fmt::format("{}: mode jit has no such limit", reason_));
     return std::move(*network);
   }
 
-  // Nothing, and the reason in reason_, when a limit is reached.
+  void CheckGroup() const {
+    for (int s = 0; s < dfa_.num_letters(); ++s) {
+      std::map<int, int> from;
+      for (int q = 0; q < dfa_.num_states; ++q) {
+        const auto [other, is_new] = from.emplace(dfa_.next[s][q], q);
+        LRNN_CHECK(is_new, "mode group: letter '{}' does not permute the states: it leads from {} and {} to {}",
+                   dfa_.letters[s], other->second, q, dfa_.next[s][q]);
+      }
+    }
+    LRNN_CHECK(options_.negative_eigenvalues, "mode group: permutations need negative eigenvalues");
+  }
+
+  // Nothing, and the reason in reason_, when a limit is reached. So with TryTables.
+  std::optional<AutomatonNetwork> TryGroup() {
+    const std::optional<LetterGroup> group = FindLetterGroup(letters_.reduced, options_.max_group);
+    if (!group) {
+      reason_ = fmt::format("the letters generate a group of more than {} elements", options_.max_group);
+      return std::nullopt;
+    }
+    if (options_.rotations) {
+      if (const auto power_of = CyclicPowers(*group)) {
+        return FromGroup("rotation", BuildRotation(letters_.reduced, *group, *power_of));
+      }
+      notes_.push_back("the group is not cyclic: no rotations");
+    }
+    const PointAction action = FindPointAction(*group, options_.group_cost);
+    return FromGroup("group", BuildPoints(letters_.reduced, *group, action, options_.keys));
+  }
+
+  AutomatonNetwork FromGroup(std::string_view mode, GroupLevel built) {
+    AutomatonNetwork network = Empty(mode);
+    network.levels.push_back(std::move(built.level));
+    AddTables(network, built.first_context, std::move(built.proof));
+    return network;
+  }
+
   std::optional<AutomatonNetwork> TryTables(CompileMode mode) {
     if (dfa_.num_states > StateSet::kMaxStates) {
       reason_ =
@@ -107,12 +147,17 @@ class Compiler {
       network.levels.push_back(
           BuildLevel(std::move(tables), {options_.keys, options_.joint, options_.negative_eigenvalues}));
     }
-    for (const int number : letters_.number) network.first_context.push_back(cascade.first_context[number]);
-    network.proof = std::move(cascade.proof);
-    for (auto& cases : network.proof.cases) {
+    AddTables(network, cascade.first_context, std::move(cascade.proof));
+    return network;
+  }
+
+  // From the reduced letters to all.
+  void AddTables(AutomatonNetwork& network, const std::vector<int>& first_context, CascadeProof proof) const {
+    for (const int number : letters_.number) network.first_context.push_back(first_context[number]);
+    for (auto& cases : proof.cases) {
       for (CascadeProof::Case& c : cases) c.letter = letters_.representative[c.letter];
     }
-    return network;
+    network.proof = std::move(proof);
   }
 
   AutomatonNetwork Jit() const { return Empty(Name(CompileMode::kJit)); }
@@ -141,7 +186,7 @@ CompileMode ParseCompileMode(std::string_view name) {
   return static_cast<CompileMode>(FindName("mode", name, kModeNames));
 }
 
-KeyStyle ParseKeyStyle(std::string_view name) { return static_cast<KeyStyle>(FindName("keys", name, kKeyNames)); }
+KeyStyle ParseKeyStyle(std::string_view name) { return static_cast<KeyStyle>(FindName("keys", name, KeyStyleNames())); }
 
 int64_t Cost(const AutomatonNetwork& network) {
   int64_t cost = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lrnn/automata/dfa.h"
+#include "lrnn/compile/group_representation.h"
 #include "lrnn/runtime/automaton_network.h"
 
 namespace lrnn {
@@ -28,8 +29,11 @@ struct CompileOptions {
   KeyStyle keys = KeyStyle::kExact;
   bool joint = false;                // levels with permutations and resets as one wide layer instead of two
   bool negative_eigenvalues = true;  // false: all eigenvalues in [0, 1]; only aperiodic (star-free) automata
-  int64_t max_sets = 20'000;         // limits of the tables
+  GroupCost group_cost = GroupCost::kReflections;
+  bool rotations = false;     // a cyclic group as rotations of a plane: 2 factors a letter, but rounded
+  int64_t max_sets = 20'000;  // limits of the tables
   int64_t max_cases = 300'000;
+  int64_t max_group = 4'000;
 };
 
 struct Compiled {

@@ -10,16 +10,20 @@
 
 namespace lrnn {
 
-std::string_view Name(LevelKind kind) {
-  constexpr std::string_view kNames[] = {"fixed",         "slot",  "sign",   "one_hot",
-                                         "permuted_slot", "joint", "points", "rotation"};
-  return kNames[static_cast<int>(kind)];
+std::span<const std::string_view> LevelKindNames() {
+  static constexpr std::string_view kNames[] = {"fixed",         "slot",  "sign",   "one_hot",
+                                                "permuted_slot", "joint", "points", "rotation"};
+  return kNames;
 }
 
-std::string_view Name(KeyStyle keys) {
-  constexpr std::string_view kNames[] = {"exact", "dup", "unit"};
-  return kNames[static_cast<int>(keys)];
+std::span<const std::string_view> KeyStyleNames() {
+  static constexpr std::string_view kNames[] = {"exact", "dup", "unit"};
+  return kNames;
 }
+
+std::string_view Name(LevelKind kind) { return LevelKindNames()[static_cast<size_t>(kind)]; }
+
+std::string_view Name(KeyStyle keys) { return KeyStyleNames()[static_cast<size_t>(keys)]; }
 
 bool CascadeTables::IsReset(int action) const {
   const std::vector<int>& map = actions[action];

@@ -34,7 +34,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +52,8 @@ enum class KeyStyle {
 
 std::string_view Name(LevelKind kind);
 std::string_view Name(KeyStyle keys);
+std::span<const std::string_view> LevelKindNames();  // in the order of the enums
+std::span<const std::string_view> KeyStyleNames();
 
 struct CascadeTables {
   int labels = 1;
@@ -109,6 +111,7 @@ struct AutomatonNetwork {
   std::string mode;  // how it was made: relax, sub, height, group, rotation, jit
   KeyStyle keys = KeyStyle::kExact;
   bool negative_eigenvalues = true;
+  bool outputs_states = false;     // what a user is told after each token: the state, or whether it accepts
   std::vector<int> first_context;  // [letter]
   std::vector<AutomatonLevel> levels;
   CascadeProof proof;
