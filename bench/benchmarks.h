@@ -9,8 +9,9 @@ namespace lrnn::bench {
 
 struct Limits {
   int threads = 1;
-  double fma = 0;  // flops a second
-  double exp = 0;  // exponentials a second
+  double fma = 0;   // flops a second
+  double exp = 0;   // exponentials a second
+  double gemm = 0;  // flops a second of a matrix product of the models' shape
 };
 
 Limits BenchMachine(Table& table, int threads);

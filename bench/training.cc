@@ -24,6 +24,7 @@ std::string Config(const std::string& layer, const std::string& range) {
 struct Step {
   Duration time;
   double tokens = 0;
+  double gemm_flops = 0;  // of the linear layers: 2 a weight and token forward, 4 backward
 };
 
 Step RunStep(const std::string& layer, const std::string& range, int threads) {
@@ -42,7 +43,13 @@ Step RunStep(const std::string& layer, const std::string& range, int threads) {
     loss.backward();
     optimizer.Step(++step, 1e-4, threads);
   });
-  return {time, static_cast<double>(batch.tokens.size())};
+  double weights = 0;
+  for (const auto& parameter : model->named_parameters()) {
+    const bool linear = parameter.key().find("proj") != std::string::npos && parameter.value().dim() == 2;
+    if (linear) weights += static_cast<double>(parameter.value().numel());
+  }
+  const auto tokens_count = static_cast<double>(batch.tokens.size());
+  return {time, tokens_count, 6 * weights * tokens_count};
 }
 
 }  // namespace
@@ -56,6 +63,10 @@ void BenchTraining(Table& table, const Limits& limits) {
               fmt::format("{:.0f} ms, {:.0f}k tokens/s", extended.time.seconds * 1e3,
                           extended.tokens / extended.time.seconds * 1e-3),
               extended.time.contended);
+    const double rate = extended.gemm_flops / extended.time.seconds;
+    table.Add(layer + ", matrix products, share of their rate",
+              fmt::format("{:.0f} to {:.0f} GFLOP/s", rate * 1e-9, limits.gemm * 1e-9), rate / limits.gemm,
+              Goal::kAtLeast, 0.6, extended.time.contended);
     table.Add(layer + ", [-1,1] to [0,1]",
               fmt::format("{:.3g} ms to {:.3g} ms", extended.time.seconds * 1e3, original.time.seconds * 1e3),
               extended.time.seconds / original.time.seconds, Goal::kAtMost, 1.02,
