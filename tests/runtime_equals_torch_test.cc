@@ -22,6 +22,7 @@ std::vector<nlohmann::json> Configs(const LayerInfo& layer) {
     for (const ConfigKey& key : layer.keys) {
       if (key.name == "conv_size" || key.name == "conv_kernel") configs.back()[key.name] = 1;
       if (key.name == "num_heads") configs.back()[key.name] = 3;
+      if (key.name == "round_proj_up_to_multiple_of") configs.back()[key.name] = 12;
     }
   }
   return configs;

@@ -10,8 +10,9 @@ namespace {
 const std::map<std::string, Skeleton, std::less<>>& Skeletons() {
   static const Skeleton fla{"model", "attn_norm", "attn", true, "norm", "norm_eps", 1e-6};
   static const Skeleton mamba{"backbone", "norm", "mixer", false, "norm_f", "layer_norm_epsilon", 1e-5};
+  static const Skeleton xlstm{"xlstm_block_stack", "xlstm_norm", "xlstm", false, "post_blocks_norm", "norm_eps", 1e-5};
   static const std::map<std::string, Skeleton, std::less<>> skeletons{
-      {"delta_net", fla}, {"gla", fla}, {"mamba", mamba}, {"mamba2", mamba}};
+      {"delta_net", fla}, {"gla", fla}, {"mamba", mamba}, {"mamba2", mamba}, {"mlstm", xlstm}};
   return skeletons;
 }
 

@@ -1,7 +1,9 @@
-// Where the parts of a model stand in a checkpoint: the field's two ways of naming the blocks around a mixer.
+// Where the parts of a model stand in a checkpoint: the field's ways of naming the blocks around a mixer.
 //
 //   fla      model.embeddings     model.layers.0.attn_norm  .attn.*  .mlp_norm  .mlp.*   model.norm       lm_head
 //   mamba    backbone.embeddings  backbone.layers.0.norm    .mixer.*                     backbone.norm_f  lm_head
+//   xlstm    R.embeddings         R.layers.0.xlstm_norm     .xlstm.*                     R.post_blocks_norm  lm_head
+//            with R = xlstm_block_stack
 //
 //   h = x + mixer(norm(x)),   and with an MLP   h + mlp(mlp_norm(h))
 #pragma once

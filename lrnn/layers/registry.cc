@@ -5,6 +5,7 @@
 #include "lrnn/layers/gla.h"
 #include "lrnn/layers/mamba.h"
 #include "lrnn/layers/mamba2.h"
+#include "lrnn/layers/mlstm.h"
 
 namespace lrnn {
 
@@ -14,6 +15,7 @@ const std::vector<LayerInfo>& Layers() {
       GlaInfo(),
       MambaInfo(),
       Mamba2Info(),
+      MlstmInfo(),
   };
   return layers;
 }

@@ -45,6 +45,10 @@ class SequenceMixer : public torch::nn::Module {
   // How many numbers one sequence's state holds.
   virtual int64_t state_size() const = 0;
 
+  // Whether the layer keeps each block of its state times a positive factor of its own choice, against overflow: A then
+  // acts on the state up to such a factor.
+  virtual bool rescales_state() const { return false; }
+
   // Parameters (by their names in this module) that weight decay must leave alone.
   virtual std::vector<std::string> WithoutWeightDecay() const { return {}; }
 };

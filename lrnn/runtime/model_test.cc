@@ -9,6 +9,7 @@
 #include "lrnn/runtime/registry.h"
 #include "lrnn/runtime/test_gla.h"
 #include "lrnn/runtime/test_mamba2.h"
+#include "lrnn/runtime/test_mlstm.h"
 #include "lrnn/runtime/test_model.h"
 
 namespace lrnn {
@@ -33,6 +34,7 @@ class RuntimeModelTest : public testing::TestWithParam<std::string> {
     if (GetParam() == "gla") return TestGla(changes);
     if (GetParam() == "mamba") return TestMamba(changes);
     if (GetParam() == "mamba2") return TestMamba2(changes);
+    if (GetParam() == "mlstm") return TestMlstm(changes);
     throw std::runtime_error("no test model for " + GetParam());
   }
 

@@ -5,6 +5,7 @@
 #include "lrnn/runtime/gla.h"
 #include "lrnn/runtime/mamba.h"
 #include "lrnn/runtime/mamba2.h"
+#include "lrnn/runtime/mlstm.h"
 
 namespace lrnn {
 
@@ -14,6 +15,7 @@ std::span<const RuntimeLayer> RuntimeLayers() {
       {"gla", LoadRuntimeGla},
       {"mamba", LoadRuntimeMamba},
       {"mamba2", LoadRuntimeMamba2},
+      {"mlstm", LoadRuntimeMlstm},
   };
   return kLayers;
 }
