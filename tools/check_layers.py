@@ -118,7 +118,7 @@ def check(root, rows=LADDER):
     sources = 0
     folders = sorted(path for path in (root / "lrnn").iterdir() if path.is_dir()) + [root / "cli"]
     for path in folders:
-        folder = path.name if path.parent.name == "lrnn" else None
+        folder = path.name if path.parent == root / "lrnn" else None
         depends = None
         if folder:
             if folder not in allowed:

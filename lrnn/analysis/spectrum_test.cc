@@ -42,7 +42,9 @@ TEST(Spectrum, CountsEveryEigenvalueOnceInsideTheDeclaredRange) {
           below += each.edges[bin + 1] <= 1e-12 ? each.counts[bin] : 0;
         EXPECT_NEAR(each.share_negative, static_cast<double>(below) / static_cast<double>(total), 1e-12);
       }
-      EXPECT_EQ(spectrum.layers[0].share_negative > 0, extended);
+      // The decays of the other layers start close to 1.
+      const bool starts_negative = extended && (layer.name == "delta_net" || layer.name == "mamba");
+      EXPECT_EQ(spectrum.layers[0].share_negative > 0, starts_negative);
     }
   }
 }

@@ -11,11 +11,7 @@ namespace lrnn {
 
 const std::vector<LayerInfo>& Layers() {
   static const std::vector<LayerInfo> layers = {
-      DeltaNetInfo(),
-      GlaInfo(),
-      MambaInfo(),
-      Mamba2Info(),
-      MlstmInfo(),
+      DeltaNetInfo(), GlaInfo(), MambaInfo(), Mamba2Info(), MlstmInfo(),
   };
   return layers;
 }

@@ -56,8 +56,7 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
     Tensor errors, states;
     if (will_differentiate) {
       errors = torch::empty_like(v);
-      states =
-          q.new_empty({kernels::DeltaRuleSavedStates(shape), shape.heads, shape.key_width, shape.value_width});
+      states = q.new_empty({kernels::DeltaRuleSavedStates(shape), shape.heads, shape.key_width, shape.value_width});
       context->save_for_backward({q, k, v, beta, decay, initial_state, errors, states});
       context->saved_data["scale"] = scale;
       context->saved_data["cu_seqlens"] = cu_seqlens64;

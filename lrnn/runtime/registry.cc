@@ -11,11 +11,8 @@ namespace lrnn {
 
 std::span<const RuntimeLayer> RuntimeLayers() {
   static constexpr RuntimeLayer kLayers[] = {
-      {"delta_net", LoadRuntimeDeltaNet},
-      {"gla", LoadRuntimeGla},
-      {"mamba", LoadRuntimeMamba},
-      {"mamba2", LoadRuntimeMamba2},
-      {"mlstm", LoadRuntimeMlstm},
+      {"delta_net", LoadRuntimeDeltaNet}, {"gla", LoadRuntimeGla},     {"mamba", LoadRuntimeMamba},
+      {"mamba2", LoadRuntimeMamba2},      {"mlstm", LoadRuntimeMlstm},
   };
   return kLayers;
 }
