@@ -5,6 +5,8 @@
 
 namespace lrnn::cli {
 
+void AddCertify(CLI::App& app);
+void AddCompile(CLI::App& app);
 void AddReport(CLI::App& app);
 void AddRun(CLI::App& app);
 void AddTasks(CLI::App& app);

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
   lrnn::cli::AddEval(app);
   lrnn::cli::AddAnalyze(app);
 #endif
+  lrnn::cli::AddCompile(app);
+  lrnn::cli::AddCertify(app);
   lrnn::cli::AddRun(app);
   lrnn::cli::AddReport(app);
   lrnn::cli::AddTasks(app);

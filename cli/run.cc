@@ -8,6 +8,8 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "lrnn/runtime/automaton_files.h"
+#include "lrnn/runtime/automaton_model.h"
 #include "lrnn/runtime/model.h"
 
 namespace lrnn::cli {
@@ -19,22 +21,25 @@ struct Options {
   bool json = false;
 };
 
+// What a sequence's tokens were answered with: words on a line, or a JSON object.
 class Printer {
  public:
-  Printer(const Vocabulary& vocabulary, bool json) : vocabulary_(vocabulary), json_(json) {}
+  explicit Printer(bool json) : json_(json) {}
 
-  void Add(int32_t token, std::span<const float> logits) {
-    const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-    const std::string prediction = vocabulary_.Name(static_cast<int32_t>(best));
+  void Add(const std::string& token, const std::string& prediction) {
     if (json_) {
-      line_["tokens"].push_back(vocabulary_.Name(token));
+      line_["tokens"].push_back(token);
       line_["predictions"].push_back(prediction);
-      line_["logits"] = std::vector<float>(logits.begin(), logits.end());
     } else {
       fmt::print("{}{}", started_ ? " " : "", prediction);
       std::fflush(stdout);
     }
     started_ = true;
+  }
+
+  // A field of the JSON object.
+  void Set(const std::string& name, const nlohmann::json& value) {
+    if (json_) line_[name] = value;
   }
 
   void EndSequence() {
@@ -49,27 +54,20 @@ class Printer {
   }
 
  private:
-  const Vocabulary& vocabulary_;
   bool json_;
   bool started_ = false;
   nlohmann::json line_ = nlohmann::json::object();
 };
 
-void RunModel(const Options& options) {
-  const RuntimeModel model = RuntimeModel::Load(ModelPath(options.model));
-  const auto session = model.NewSession();
-  Printer printer(model.vocabulary(), options.json);
-  const auto feed = [&](const std::string& word) {
-    for (int32_t token : model.vocabulary().Parse(word)) printer.Add(token, session->Step(token));
-  };
-  for (const std::string& word : options.words) {
-    session->Reset();
+// Calls feed(word) for each word, and end() after each sequence: of the arguments, or of the lines of standard input,
+// whose words are fed as they come.
+template <typename Feed, typename End>
+void ForEachWord(const std::vector<std::string>& words, const Feed& feed, const End& end) {
+  for (const std::string& word : words) {
     feed(word);
-    printer.EndSequence();
+    end();
   }
-  if (!options.words.empty()) return;
-
-  // A line is a sequence; its tokens are answered as they come.
+  if (!words.empty()) return;
   std::string word;
   bool any = false;
   for (int c = std::cin.get(); c != EOF; c = std::cin.get()) {
@@ -79,13 +77,60 @@ void RunModel(const Options& options) {
     }
     if (!word.empty()) feed(std::exchange(word, "")), any = true;
     if (c == '\n' && any) {
-      printer.EndSequence();
-      session->Reset();
+      end();
       any = false;
     }
   }
   if (!word.empty()) feed(word), any = true;
-  if (any) printer.EndSequence();
+  if (any) end();
+}
+
+void RunTrained(const Options& options, const std::filesystem::path& path) {
+  const RuntimeModel model = RuntimeModel::Load(path);
+  const Vocabulary& vocabulary = model.vocabulary();
+  const auto session = model.NewSession();
+  Printer printer(options.json);
+  ForEachWord(
+      options.words,
+      [&](const std::string& word) {
+        for (const int32_t token : vocabulary.Parse(word)) {
+          const std::span<const float> logits = session->Step(token);
+          const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+          printer.Add(vocabulary.Name(token), vocabulary.Name(static_cast<int32_t>(best)));
+          if (options.json) printer.Set("logits", std::vector<float>(logits.begin(), logits.end()));
+        }
+      },
+      [&] {
+        printer.EndSequence();
+        session->Reset();
+      });
+}
+
+// A compiled automaton says after each letter whether it accepts, or which state it is in.
+void RunAutomaton(const Options& options, const std::filesystem::path& path) {
+  const AutomatonModel model = AutomatonModel::Load(path);
+  AutomatonSession session = model.NewSession();
+  Printer printer(options.json);
+  ForEachWord(
+      options.words,
+      [&](const std::string& word) {
+        for (const int32_t letter : model.vocabulary().Parse(word)) {
+          const int state = session.Step(letter);
+          const std::string answer = session.accepting() ? "accept" : "reject";
+          printer.Add(model.vocabulary().Name(letter), model.network().outputs_states ? std::to_string(state) : answer);
+        }
+      },
+      [&] {
+        printer.Set("state", session.state());
+        printer.Set("accepting", session.accepting());
+        printer.EndSequence();
+        session.Reset();
+      });
+}
+
+void RunModel(const Options& options) {
+  const std::filesystem::path path = ModelPath(options.model);
+  IsAutomaton(ModelDirectory::Open(path)) ? RunAutomaton(options, path) : RunTrained(options, path);
 }
 
 }  // namespace
@@ -96,7 +141,8 @@ void AddRun(CLI::App& app) {
   command->footer(
       "A word is a symbol of the model's vocabulary, or several one-letter symbols together, or a token's number.\n"
       "Without words the tokens come from standard input, a sequence on each line, and are answered as they come;\n"
-      "the memory used does not grow with the length of a sequence.\n\n"
+      "the memory used does not grow with the length of a sequence. A compiled automaton answers whether it accepts,\n"
+      "or, made of a group, with its state.\n\n"
       "  lrnn run runs/mine 1011 0110\n"
       "  echo 1 0 1 1 | lrnn run runs/mine --json");
   command->add_option("MODEL", options->model, "a run, or a model directory")->required();
