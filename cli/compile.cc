@@ -27,7 +27,9 @@ struct Options {
 
 Dfa ReadAutomaton(const Options& options) {
   if (!options.regex.empty()) {
-    return FromRegex(options.regex, {.letters = options.bytes ? RegexLetters::kBytes : RegexLetters::kCharacters});
+    RegexOptions regex;
+    if (options.bytes) regex.letters = RegexLetters::kBytes;
+    return FromRegex(options.regex, regex);
   }
   if (!options.group.empty()) return CayleyAutomaton(FiniteGroup(ParseGroup(options.group)));
   return Trim(ReadTable(ReadFile(options.dfa), options.dfa));
