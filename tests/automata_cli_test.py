@@ -40,6 +40,10 @@ class AutomataCli(unittest.TestCase):
         self.assertEqual(line["predictions"], ["reject", "reject", "accept"])
         self.assertTrue(line["accepting"])
 
+    def test_letters_that_do_nothing(self):
+        self.lrnn("compile", "--regex", "a*", "-o", "m")
+        self.assertEqual(self.lrnn("run", "m", "aa"), "accept accept\n")
+
     def test_groups_answer_with_their_element(self):
         self.lrnn("compile", "--group", "Z3", "-o", "z3")
         letter = json.loads((self.folder / "z3/config.json").read_text())["lrnn"]["symbols"][0]

@@ -105,6 +105,7 @@ class Compiler {
       reason_ = fmt::format("the letters generate a group of more than {} elements", options_.max_group);
       return std::nullopt;
     }
+    if (group->order() == 1) return TryTables(CompileMode::kRelax);  // no letter does anything
     if (options_.rotations) {
       if (const auto power_of = CyclicPowers(*group)) {
         return FromGroup("rotation", BuildRotation(letters_.reduced, *group, *power_of));
