@@ -15,12 +15,13 @@ namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
 // Measured: a chunk needs 2 operations an element of the state instead of 3, which pays for what it does besides only
-// where the state is large, or where sequences of one chunk need no state at all.
+// where the state is large or, with one decay a head, where sequences of one chunk need no state at all.
 inline bool IsRecurrent(const LinearAttentionShape& shape, bool has_initial_state) {
   if (shape.form != LinearAttentionForm::kAuto) return shape.form == LinearAttentionForm::kRecurrent;
+  const int64_t state = shape.key_width * shape.value_width;
+  if (shape.decay_per_channel) return state < 128 * 128;
   const bool is_short = shape.cu_seqlens[shape.sequences] <= shape.sequences * kMostChunkTokens;
-  if (is_short && !has_initial_state) return false;
-  return shape.key_width * shape.value_width < (shape.decay_per_channel ? 128 * 128 : 64 * 64);
+  return state < 64 * 64 && (has_initial_state || !is_short);
 }
 
 // All sequences of a group, one head. first_chunk_state: [N], of all sequences.

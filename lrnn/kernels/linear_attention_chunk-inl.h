@@ -62,7 +62,9 @@ class ChunkScratch {
   }
 
  private:
-  static int64_t Padded(int64_t size) { return (size + 31) / 32 * 32; }
+  // 96 more: arrays of 4 KiB one after the other would look to the CPU like one array, loads of one waiting for stores
+  // to another.
+  static int64_t Padded(int64_t size) { return (size + 31) / 32 * 32 + 96; }
   hwy::AlignedFreeUniquePtr<T[]> memory_;
 };
 
