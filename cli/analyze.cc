@@ -42,9 +42,8 @@ void RunAnalyze(const Options& options) {
   fmt::print("{}: eigenvalues of the state transitions on {} ({} tokens), declared range [{},{}]\n", options.model,
              loaded.task->name(), spectrum.tokens, spectrum.range.low, spectrum.range.high);
   fmt::print("{:>5} {:>9} {:>9} {:>12}\n", "layer", "smallest", "largest", "share below 0");
-  for (size_t i = 0; i < spectrum.layers.size(); ++i) {
-    const LayerSpectrum& layer = spectrum.layers[i];
-    fmt::print("{:>5} {:>9.4f} {:>9.4f} {:>12.1f} %\n", i, layer.min, layer.max, 100 * layer.share_negative);
+  for (const LayerSpectrum& layer : spectrum.layers) {
+    fmt::print("{:>5} {:>9.4f} {:>9.4f} {:>12.1f} %\n", layer.layer, layer.min, layer.max, 100 * layer.share_negative);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "lrnn/analysis/spectrum.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lrnn {
 namespace {
@@ -11,7 +12,7 @@ constexpr int64_t kSequencesTogether = 8;  // a diagonal layer has thousands of 
 class Histogram {
  public:
   void Add(const torch::Tensor& eigenvalues) {
-    const torch::Tensor values = eigenvalues.detach().reshape({-1}).to(torch::kFloat64);
+    const torch::Tensor values = torch::real(eigenvalues.detach()).reshape({-1}).to(torch::kFloat64);
     min_ = std::min(min_, values.min().item<double>());
     max_ = std::max(max_, values.max().item<double>());
     negative_ += values.lt(0).sum().item<int64_t>();
@@ -20,9 +21,11 @@ class Histogram {
     counts_ += torch::bincount(bins, {}, kBins);
   }
 
-  LayerSpectrum Finish() const {
+  bool empty() const { return total_ == 0; }
+
+  LayerSpectrum Finish(size_t layer) const {
     LayerSpectrum result{
-        {}, {}, min_, max_, static_cast<double>(negative_) / static_cast<double>(std::max<int64_t>(1, total_))};
+        layer, {}, {}, min_, max_, static_cast<double>(negative_) / static_cast<double>(std::max<int64_t>(1, total_))};
     for (int64_t bin = 0; bin <= kBins; ++bin) result.edges.push_back(-1 + 2 * static_cast<double>(bin) / kBins);
     for (int64_t bin = 0; bin < kBins; ++bin) result.counts.push_back(counts_[bin].item<int64_t>());
     return result;
@@ -45,26 +48,35 @@ Spectrum MeasureSpectrum(Model& model, const Task& task, LengthRange lengths, in
                                   std::min(kSequencesTogether, sequences - first), 1);
     const auto eigenvalues =
         model->Eigenvalues(torch::tensor(batch.tokens, torch::kInt64), ops::Sequences(batch.cu_seqlens));
-    for (size_t layer = 0; layer < eigenvalues.size(); ++layer) histograms[layer].Add(eigenvalues[layer]);
+    for (size_t layer = 0; layer < eigenvalues.size(); ++layer) {
+      if (eigenvalues[layer].defined()) histograms[layer].Add(eigenvalues[layer]);
+    }
     spectrum.tokens += static_cast<int64_t>(batch.tokens.size());
   }
-  for (const Histogram& histogram : histograms) spectrum.layers.push_back(histogram.Finish());
+  for (size_t layer = 0; layer < histograms.size(); ++layer) {
+    if (!histograms[layer].empty()) spectrum.layers.push_back(histograms[layer].Finish(layer));
+  }
   return spectrum;
 }
 
 nlohmann::json ToJson(const Spectrum& spectrum) {
   nlohmann::json layers = nlohmann::json::array();
-  for (size_t i = 0; i < spectrum.layers.size(); ++i) {
-    const LayerSpectrum& layer = spectrum.layers[i];
-    layers.push_back({{"layer", i},
+  for (const LayerSpectrum& layer : spectrum.layers) {
+    layers.push_back({{"layer", layer.layer},
                       {"edges", layer.edges},
                       {"counts", layer.counts},
                       {"min", layer.min},
                       {"max", layer.max},
                       {"share_negative", layer.share_negative}});
   }
-  return {{"format", "lrnn.spectrum"}, {"version", 1},
-          {"task", spectrum.task},     {"range", {spectrum.range.low, spectrum.range.high}},
+  // JSON has no infinity: a range without a bound ends where the measured values do.
+  EigenvalueRange measured{-1, 1};
+  for (const LayerSpectrum& layer : spectrum.layers) {
+    measured = {std::min(measured.low, layer.min), std::max(measured.high, layer.max)};
+  }
+  const double low = std::isinf(spectrum.range.low) ? measured.low : spectrum.range.low;
+  const double high = std::isinf(spectrum.range.high) ? measured.high : spectrum.range.high;
+  return {{"format", "lrnn.spectrum"}, {"version", 1},    {"task", spectrum.task}, {"range", {low, high}},
           {"tokens", spectrum.tokens}, {"layers", layers}};
 }
 

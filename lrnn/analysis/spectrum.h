@@ -1,7 +1,7 @@
 // The eigenvalues that a model's state transitions really have on a task, as a histogram for each layer.
 //
-// Counted are the eigenvalues that depend on the input (SequenceMixer::Eigenvalues); a Householder layer's constant
-// ones are left out.
+// Counted are the eigenvalues that depend on the input (LinearMixer::Eigenvalues), of complex ones the real part; a
+// Householder layer's constant ones are left out, and layers that are no linear RNN.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 namespace lrnn {
 
 struct LayerSpectrum {
+  size_t layer;                 // its place in the model
   std::vector<double> edges;    // of the bins, ascending, from -1 to 1
   std::vector<int64_t> counts;  // one for each bin; what rounding puts outside counts in the outermost
   double min;
@@ -23,11 +24,12 @@ struct LayerSpectrum {
 
 struct Spectrum {
   std::string task;
-  EigenvalueRange range;  // declared
+  EigenvalueRange range;  // declared, of all layers together
   int64_t tokens;
   std::vector<LayerSpectrum> layers;
 };
 
+// An Error when no layer of the model is linear.
 Spectrum MeasureSpectrum(Model& model, const Task& task, LengthRange lengths, int64_t sequences, uint64_t seed);
 
 nlohmann::json ToJson(const Spectrum& spectrum);  // spectrum.json

@@ -19,7 +19,7 @@
 
 namespace lrnn {
 
-class DeltaNetImpl : public SequenceMixer {
+class DeltaNetImpl : public LinearMixer {
  public:
   DeltaNetImpl(const Fields& config, Rng& rng);
 

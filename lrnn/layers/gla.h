@@ -21,7 +21,7 @@
 
 namespace lrnn {
 
-class GlaImpl : public SequenceMixer {
+class GlaImpl : public LinearMixer {
  public:
   GlaImpl(const Fields& config, Rng& rng);
 

@@ -19,7 +19,7 @@
 
 namespace lrnn {
 
-class MambaImpl : public SequenceMixer {
+class MambaImpl : public LinearMixer {
  public:
   MambaImpl(const Fields& config, Rng& rng);
 

@@ -20,7 +20,7 @@
 
 namespace lrnn {
 
-class Mamba2Impl : public SequenceMixer {
+class Mamba2Impl : public LinearMixer {
  public:
   Mamba2Impl(const Fields& config, Rng& rng);
 

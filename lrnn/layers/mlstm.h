@@ -26,7 +26,7 @@
 
 namespace lrnn {
 
-class MlstmImpl : public SequenceMixer {
+class MlstmImpl : public LinearMixer {
  public:
   MlstmImpl(const Fields& config, Rng& rng);
 

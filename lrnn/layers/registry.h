@@ -25,12 +25,16 @@ struct ConfigKey {
 struct LayerInfo {
   std::string name;        // "delta_net": the model_type of config.json
   std::string title;       // "DeltaNet"
-  std::string transition;  // A(x_t), in the layer's own letters
-  EigenvalueRange original;
-  EigenvalueRange extended;  // with allow_neg_eigval
+  std::string transition;  // A(x_t), in the layer's own letters; empty: not a linear RNN
+  // Where the eigenvalues of A lie, and where they do with allow_neg_eigval: the same in a layer that has no choice.
+  EigenvalueRange original = {};
+  EigenvalueRange extended = {};
   std::vector<ConfigKey> keys;
   // `config` has hidden_size, allow_neg_eigval and all the keys above.
   std::function<std::shared_ptr<SequenceMixer>(const Fields& config, Rng& rng)> make;
+
+  bool is_linear() const { return !transition.empty(); }
+  bool has_extended_range() const { return !(original == extended); }
 };
 
 const std::vector<LayerInfo>& Layers();

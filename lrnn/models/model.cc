@@ -1,6 +1,8 @@
 #include "lrnn/models/model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "lrnn/base/error.h"
 #include "lrnn/layers/initialise.h"
@@ -115,7 +117,8 @@ std::vector<torch::Tensor> ModelImpl::Eigenvalues(const torch::Tensor& tokens, c
   std::vector<torch::Tensor> eigenvalues;
   torch::Tensor x = torch::embedding(embedding_, tokens);
   for (Block& block : blocks_) {
-    eigenvalues.push_back(block->mixer().Eigenvalues(block->MixerInput(x), sequences));
+    auto* const linear = dynamic_cast<LinearMixer*>(&block->mixer());
+    eigenvalues.push_back(linear ? linear->Eigenvalues(block->MixerInput(x), sequences) : torch::Tensor());
     x = block->forward(x, sequences, nullptr, c10::nullopt);
   }
   return eigenvalues;
@@ -143,6 +146,22 @@ int64_t ModelImpl::state_size() const {
   return size;
 }
 
-EigenvalueRange ModelImpl::eigenvalue_range() const { return blocks_[0]->mixer().eigenvalue_range(); }
+int64_t ModelImpl::state_growth() const {
+  int64_t growth = 0;
+  for (const Block& block : blocks_) growth += block->mixer().state_growth();
+  return growth;
+}
+
+EigenvalueRange ModelImpl::eigenvalue_range() const {
+  std::optional<EigenvalueRange> range;
+  for (const Block& block : blocks_) {
+    const auto* const linear = dynamic_cast<const LinearMixer*>(&block->mixer());
+    if (!linear) continue;
+    const EigenvalueRange next = linear->eigenvalue_range();
+    range = range ? EigenvalueRange{std::min(range->low, next.low), std::max(range->high, next.high)} : next;
+  }
+  LRNN_CHECK(range, "{}: the model has no linear layer, so there are no eigenvalues", config_.source());
+  return *range;
+}
 
 }  // namespace lrnn

@@ -57,7 +57,8 @@ class ModelImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& tokens, const ops::Sequences& sequences,
                         const c10::optional<torch::Tensor>& rows = c10::nullopt, ModelState* state = nullptr);
 
-  // The input-dependent eigenvalues of every layer's transitions at these tokens, one tensor [T, ...] a layer.
+  // The input-dependent eigenvalues of every layer's transitions at these tokens, one tensor [T, ...] a layer;
+  // undefined for a layer that is no linear RNN.
   std::vector<torch::Tensor> Eigenvalues(const torch::Tensor& tokens, const ops::Sequences& sequences);
 
   // Full names of the parameters that weight decay leaves alone.
@@ -66,7 +67,9 @@ class ModelImpl : public torch::nn::Module {
   const Fields& config() const { return config_; }
   int64_t vocab_size() const { return vocab_size_; }
   int64_t parameter_count() const;
-  int64_t state_size() const;  // numbers that one sequence's state holds
+  int64_t state_size() const;    // numbers that one sequence's state holds
+  int64_t state_growth() const;  // and gains with each token
+  // The smallest range that has those of all linear layers in it; an Error when there are none.
   EigenvalueRange eigenvalue_range() const;
   std::vector<Block>& blocks() { return blocks_; }
 

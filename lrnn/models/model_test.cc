@@ -98,7 +98,7 @@ TEST(Model, StateCarriesAStream) {
     for (const MixerState& mixer : state) {
       for (const Tensor& tensor : mixer) numbers += tensor.numel();
     }
-    EXPECT_EQ(numbers, model->state_size());
+    EXPECT_EQ(numbers, model->state_size() + 20 * model->state_growth()) << layer.name;
   }
 }
 

@@ -1,4 +1,5 @@
-// The recurrent form of a layer: one token in, one token out, all memory of the past in a state of fixed size.
+// The recurrent form of a layer: one token in, one token out, all memory of the past in a state of fixed size (softmax
+// attention alone has one that grows).
 //
 // A mixer holds the weights and is shared by all sessions; state and scratch belong to the session.
 #pragma once
@@ -15,6 +16,10 @@ class RuntimeMixer {
   // In floats. The scratch is what Step needs besides; its content means nothing before and after.
   virtual int64_t StateSize() const = 0;
   virtual int64_t ScratchSize() const = 0;
+
+  // Floats that the state gains with each token, at its end and just before the Step that takes the token; what they
+  // hold then means nothing. A layer that needs to know how many tokens it saw counts them in its state.
+  virtual int64_t StateGrowth() const { return 0; }
 
   // The state before the first token: zeros unless a layer says otherwise.
   virtual void InitState(float* state) const { std::fill_n(state, StateSize(), 0.0f); }

@@ -64,12 +64,11 @@ RuntimeNetwork::RuntimeNetwork(WeightReader& weights, const RuntimeLayer& layer)
 }
 
 Session::Session(std::shared_ptr<const RuntimeNetwork> network) : network_(std::move(network)) {
-  int64_t state = 0, scratch = 0;
+  int64_t scratch = 0;
   for (const RuntimeSublayer& sublayer : network_->sublayers) {
-    state += sublayer.mixer->StateSize();
     scratch = std::max(scratch, sublayer.mixer->ScratchSize());
   }
-  state_.resize(state);
+  states_.resize(network_->sublayers.size());
   scratch_.resize(scratch);
   for (std::vector<float>* row : {&x_, &normed_, &mixed_}) row->resize(network_->D);
   logits_.resize(network_->vocab_size);
@@ -77,11 +76,17 @@ Session::Session(std::shared_ptr<const RuntimeNetwork> network) : network_(std::
 }
 
 void Session::Reset() {
-  float* state = state_.data();
-  for (const RuntimeSublayer& sublayer : network_->sublayers) {
-    sublayer.mixer->InitState(state);
-    state += sublayer.mixer->StateSize();
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const RuntimeMixer& mixer = *network_->sublayers[i].mixer;
+    states_[i].resize(mixer.StateSize());
+    mixer.InitState(states_[i].data());
   }
+}
+
+size_t Session::StateBytes() const {
+  size_t floats = 0;
+  for (const std::vector<float>& state : states_) floats += state.size();
+  return floats * sizeof(float);
 }
 
 std::span<const float> Session::Step(int32_t token) {
@@ -90,12 +95,13 @@ std::span<const float> Session::Step(int32_t token) {
              "[Session::Step] expected a token in 0 .. {} (vocabulary of {}), got {}", net.vocab_size - 1,
              net.vocab_size, token);
   std::copy_n(net.embedding.data() + token * net.D, net.D, x_.data());
-  float* state = state_.data();
-  for (const RuntimeSublayer& sublayer : net.sublayers) {
+  for (size_t s = 0; s < net.sublayers.size(); ++s) {
+    const RuntimeSublayer& sublayer = net.sublayers[s];
+    std::vector<float>& state = states_[s];
+    state.resize(state.size() + sublayer.mixer->StateGrowth());
     kernels::RmsNorm(x_.data(), net.D, 1, net.D, sublayer.norm.data(), net.eps, normed_.data(), /*threads=*/1);
-    sublayer.mixer->Step(normed_.data(), state, scratch_.data(), mixed_.data());
+    sublayer.mixer->Step(normed_.data(), state.data(), scratch_.data(), mixed_.data());
     for (int64_t i = 0; i < net.D; ++i) x_[i] += mixed_[i];
-    state += sublayer.mixer->StateSize();
   }
   const float* last = x_.data();
   if (!net.final_norm.empty()) {

@@ -4,7 +4,8 @@
 //   const std::unique_ptr<Session> session = model.NewSession();
 //   for (int32_t token : model.vocabulary().Parse("1011")) logits = session->Step(token);
 //
-// A step costs the same however long the stream is: the whole past is in a state of fixed size.
+// A step costs the same however long the stream is: the whole past is in a state of fixed size. (In a model with
+// softmax attention the state grows with every token, and a step costs what was seen so far.)
 #pragma once
 
 #include <cstddef>
@@ -31,12 +32,12 @@ class Session {
   // Takes a token and gives the logits [vocab_size] of what comes next; they are overwritten by the next call.
   std::span<const float> Step(int32_t token);
 
-  size_t StateBytes() const { return state_.size() * sizeof(float); }
+  size_t StateBytes() const;
 
  private:
   std::shared_ptr<const RuntimeNetwork> network_;
-  std::vector<float> state_;
-  std::vector<float> x_, normed_, mixed_;  // [D]
+  std::vector<std::vector<float>> states_;  // one for each sublayer
+  std::vector<float> x_, normed_, mixed_;   // [D]
   std::vector<float> scratch_;
   std::vector<float> logits_;
 };

@@ -27,11 +27,18 @@ nlohmann::json ToJson(TomlSection& section, const std::string& key) {
 }
 
 bool ParseEigenvalues(TomlSection& section, const LayerInfo& layer) {
+  if (!layer.is_linear()) {
+    if (section.Has("eigenvalues")) {
+      section.Complain("eigenvalues", fmt::format("{} is no linear RNN: leave \"eigenvalues\" out", layer.name));
+    }
+    return false;
+  }
   const auto text = [](EigenvalueRange range) { return fmt::format("[{},{}]", range.low, range.high); };
   std::string value = section.String("eigenvalues");
   std::erase(value, ' ');
-  if (value == text(layer.extended)) return true;
   if (value == text(layer.original)) return false;
+  if (value == text(layer.extended)) return true;
+  if (!layer.has_extended_range()) section.Refuse("eigenvalues", fmt::format("\"{}\"", text(layer.original)));
   section.Refuse("eigenvalues", fmt::format("\"{}\" or \"{}\"", text(layer.original), text(layer.extended)));
 }
 
