@@ -57,6 +57,12 @@ class Automaton : public Task {
   int64_t min_length() const override { return 1; }
   int64_t tokens(int64_t length) const override { return length; }
 
+  std::optional<TaskAutomaton> automaton() const override {
+    TaskAutomaton result{language_.dfa, {}};
+    for (int state = 0; state < language_.dfa.num_states; ++state) result.answers.push_back(language_.Target(state));
+    return result;
+  }
+
   std::vector<std::string> symbols() const override {
     std::vector<std::string> symbols = language_.dfa.letters;
     if (language_.predicts_state) {

@@ -34,6 +34,20 @@ class CycleNavigation : public Task {
   double chance() const override { return 1.0 / cycle_; }
   int64_t min_length() const override { return 2; }
 
+  std::optional<TaskAutomaton> automaton() const override {
+    TaskAutomaton result{{.num_states = cycle_, .letters = symbols(), .next = {}, .start = 0, .accepting = {}}, {}};
+    result.dfa.letters.resize(4);
+    for (const int step : {0, 0, 1, cycle_ - 1}) {
+      std::vector<int>& next = result.dfa.next.emplace_back();
+      for (int32_t place = 0; place < cycle_; ++place) next.push_back((place + step) % cycle_);
+    }
+    for (int32_t place = 0; place < cycle_; ++place) {
+      result.dfa.accepting.push_back(place == 0);
+      result.answers.push_back(4 + place);
+    }
+    return result;
+  }
+
  protected:
   std::unique_ptr<ExampleStream> Start(int64_t length, Rng rng) const override {
     return std::make_unique<CycleStream>(tokens(length), cycle_, rng);

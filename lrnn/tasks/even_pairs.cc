@@ -25,6 +25,16 @@ class EvenPairs : public Task {
   double chance() const override { return 0.5; }
   int64_t min_length() const override { return 2; }
 
+  // State 0: nothing read yet; 1 + 2 first + last: bits 0 or 1.
+  std::optional<TaskAutomaton> automaton() const override {
+    return TaskAutomaton{{.num_states = 5,
+                          .letters = symbols(),
+                          .next = {{0, 1, 2, 3, 4}, {1, 1, 1, 3, 3}, {4, 2, 2, 4, 4}},
+                          .start = 0,
+                          .accepting = {false, false, true, true, false}},
+                         {1, 1, 2, 2, 1}};
+  }
+
  protected:
   std::unique_ptr<ExampleStream> Start(int64_t length, Rng rng) const override {
     return std::make_unique<EvenPairsStream>(tokens(length), rng);

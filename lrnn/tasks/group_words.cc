@@ -7,7 +7,8 @@
 namespace lrnn {
 namespace {
 
-constexpr int kLargestNamedDegree = 9;  // names of elements that move more points would be too long to read
+constexpr int kLargestNamedDegree = 9;        // names of elements that move more points would be too long to read
+constexpr int64_t kLargestTable = 4'000'000;  // entries of automaton()
 
 struct Layout {
   std::shared_ptr<const FiniteGroup> group;
@@ -55,6 +56,24 @@ class GroupWords : public Task {
   Score score() const override { return Score::kSequence; }
   int64_t min_length() const override { return 1; }
   int64_t tokens(int64_t length) const override { return length + layout_.has_bos; }
+
+  // The state is the product; the answer is it, unless it is delayed by fillers.
+  std::optional<TaskAutomaton> automaton() const override {
+    const int order = layout_.group->order();
+    if (layout_.tokens_per_element > 1 || int64_t{order} * vocab_size() > kLargestTable) return std::nullopt;
+    TaskAutomaton result{{.num_states = order, .letters = symbols(), .next = {}, .start = 0, .accepting = {}}, {}};
+    for (int32_t letter = 0; letter < result.dfa.num_letters(); ++letter) {
+      std::vector<int>& next = result.dfa.next.emplace_back();
+      for (int state = 0; state < order; ++state) {
+        next.push_back(letter < order ? layout_.group->Multiply(state, letter) : state);
+      }
+    }
+    for (int state = 0; state < order; ++state) {
+      result.dfa.accepting.push_back(state == 0);
+      result.answers.push_back(state);
+    }
+    return result;
+  }
 
   std::vector<std::string> symbols() const override {
     const FiniteGroup& group = *layout_.group;

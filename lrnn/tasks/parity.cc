@@ -24,6 +24,12 @@ std::unique_ptr<ExampleStream> Parity::Start(int64_t length, Rng rng) const {
   return std::make_unique<ParityStream>(tokens(length), rng);
 }
 
+std::optional<TaskAutomaton> Parity::automaton() const {
+  return TaskAutomaton{
+      {.num_states = 2, .letters = symbols(), .next = {{0, 1}, {0, 1}, {1, 0}}, .start = 0, .accepting = {false, true}},
+      {1, 2}};
+}
+
 TaskInfo ParityInfo() {
   return {"parity", "is the number of ones odd?", {}, [](const TaskParameters&) { return std::make_unique<Parity>(); }};
 }

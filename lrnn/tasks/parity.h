@@ -14,6 +14,7 @@ class Parity : public Task {
   std::vector<std::string> symbols() const override { return {"<pad>", "0", "1"}; }
   double chance() const override { return 0.5; }
   int64_t min_length() const override { return 2; }
+  std::optional<TaskAutomaton> automaton() const override;
 
  protected:
   std::unique_ptr<ExampleStream> Start(int64_t length, Rng rng) const override;

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lrnn/base/rng.h"
+#include "lrnn/tasks/task_automaton.h"
 
 namespace lrnn {
 
@@ -77,6 +79,10 @@ class Task {
 
   // The examples to evaluate on: its own where each seed names new ones, others where a file is split.
   virtual const Task& held_out() const { return *this; }
+
+  // The automaton that the answers come from, where the task has one of a size to be written down. (A target at <bos>
+  // is <bos>, in any state.)
+  virtual std::optional<TaskAutomaton> automaton() const { return std::nullopt; }
 
   // What helps a person to check the example with these tokens, or "".
   virtual std::string Explain(std::span<const int32_t> /*tokens*/) const { return ""; }
