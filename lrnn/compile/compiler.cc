@@ -4,11 +4,14 @@
 #include <memory>
 #include <optional>
 
+#include "lrnn/automata/minimise.h"
+#include "lrnn/automata/monoid.h"
 #include "lrnn/base/error.h"
 #include "lrnn/compile/chain_system.h"
 #include "lrnn/compile/decomposition.h"
 #include "lrnn/compile/group_layers.h"
 #include "lrnn/compile/level_layers.h"
+#include "lrnn/compile/periodic_word.h"
 
 namespace lrnn {
 namespace {
@@ -55,6 +58,7 @@ class Compiler {
 
   Compiled Run() {
     Compiled compiled;
+    if (!options_.negative_eigenvalues) CheckAperiodic();
     compiled.network = options_.mode == CompileMode::kAuto ? Auto() : InMode(options_.mode);
     compiled.notes = std::move(notes_);
     return compiled;
@@ -69,11 +73,13 @@ class Compiler {
     // A group is one level with the states as labels in every chain system.
     std::vector<CompileMode> modes = {CompileMode::kRelax};
     if (!is_group) modes.push_back(CompileMode::kSub);
+    if (!options_.negative_eigenvalues) modes.push_back(CompileMode::kHeight);
     for (const CompileMode mode : modes) {
       std::optional<AutomatonNetwork> network = TryTables(mode);
       if (network && (!best || Cost(*network) < Cost(*best))) best = std::move(network);
     }
     if (best) return std::move(*best);
+    if (!options_.negative_eigenvalues) throw Failure(reason_);
     notes_.push_back(fmt::format("{}: mode jit takes over, which computes each letter's action as it comes", reason_));
     return Jit();
   }
@@ -82,8 +88,35 @@ class Compiler {
     if (mode == CompileMode::kJit) return Jit();
     if (mode == CompileMode::kGroup) CheckGroup();
     std::optional<AutomatonNetwork> network = mode == CompileMode::kGroup ? TryGroup() : TryTables(mode);
+    if (!network && !options_.negative_eigenvalues) throw Failure(reason_);
     if (!network) throw Failure(fmt::format("{}: mode jit has no such limit", reason_));
     return std::move(*network);
+  }
+
+  // Without negative eigenvalues there are only resets, and those make all aperiodic automata and no others. Mode
+  // height shows which it is: its cascades of aperiodic automata permute nothing.
+  void CheckAperiodic() {
+    LRNN_CHECK(options_.mode != CompileMode::kJit, "mode jit: its layers swap, which takes the eigenvalue -1");
+    const Dfa& dfa = letters_.reduced;
+    if (const auto letter = FindPeriodicLetter(dfa)) RefusePeriodic(Describe(*letter, dfa));
+    const std::optional<Cascade> cascade = TryCascade(CompileMode::kHeight);
+    if (!cascade) throw Failure(fmt::format("{}: it stays open whether eigenvalues in [0, 1] are enough", reason_));
+    if (const std::optional<int> set = PermutedSet(*cascade)) {
+      const std::vector<int>& states = cascade->proof.sets[*set];
+      const auto word = FindPeriodicWord(dfa, states);
+      RefusePeriodic(
+          word ? Describe(*word, dfa)
+               : fmt::format("words permute {} states, {} and {} among them", states.size(), states[0], states[1]));
+    }
+  }
+
+  [[noreturn]] void RefusePeriodic(const std::string& why) const {
+    if (IsAperiodic(Minimise(dfa_)).value_or(false)) {
+      Fail("eigenvalues in [0, 1] cannot follow these states: {}; the language is star-free: minimise the automaton",
+           why);
+    }
+    Fail("eigenvalues in [0, 1] cannot do this: {}, so the language is not star-free; it takes eigenvalues in [-1, 1]",
+         why);
   }
 
   void CheckGroup() const {
@@ -95,10 +128,9 @@ class Compiler {
                    dfa_.letters[s], other->second, q, dfa_.next[s][q]);
       }
     }
-    LRNN_CHECK(options_.negative_eigenvalues, "mode group: permutations need negative eigenvalues");
   }
 
-  // Nothing, and the reason in reason_, when a limit is reached. So with TryTables.
+  // Nothing, and the reason in reason_, when a limit is reached. So with TryTables and TryCascade.
   std::optional<AutomatonNetwork> TryGroup() {
     const std::optional<LetterGroup> group = FindLetterGroup(letters_.reduced, options_.max_group);
     if (!group) {
@@ -124,6 +156,17 @@ class Compiler {
   }
 
   std::optional<AutomatonNetwork> TryTables(CompileMode mode) {
+    std::optional<Cascade> cascade = TryCascade(mode);
+    if (!cascade) return std::nullopt;
+    if (!options_.negative_eigenvalues && PermutedSet(*cascade)) {
+      reason_ = fmt::format("mode {} permutes labels here, which takes negative eigenvalues; mode height does not",
+                            Name(mode));
+      return std::nullopt;
+    }
+    return FromCascade(mode, std::move(*cascade));
+  }
+
+  std::optional<Cascade> TryCascade(CompileMode mode) {
     if (dfa_.num_states > StateSet::kMaxStates) {
       reason_ =
           fmt::format("tables are made for at most {} states, here are {}", StateSet::kMaxStates, dfa_.num_states);
@@ -137,9 +180,8 @@ class Compiler {
     std::optional<Cascade> cascade = Decompose(letters_.reduced, *chains, options_.max_cases);
     if (!cascade) {
       reason_ = fmt::format("the tables need more than {} cases", options_.max_cases);
-      return std::nullopt;
     }
-    return FromCascade(mode, std::move(*cascade));
+    return cascade;
   }
 
   AutomatonNetwork FromCascade(CompileMode mode, Cascade cascade) {

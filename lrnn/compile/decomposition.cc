@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "lrnn/automata/permutation.h"
 #include "lrnn/base/error.h"
 
 namespace lrnn {
@@ -392,6 +393,17 @@ int Cascade::Run(std::span<const int> word) const {
     state = context;
   }
   return state;
+}
+
+std::optional<int> PermutedSet(const Cascade& cascade) {
+  for (size_t i = 0; i < cascade.levels.size(); ++i) {
+    const CascadeTables& tables = cascade.levels[i];
+    for (const CascadeProof::Case& c : cascade.proof.cases[i]) {
+      const int action = tables.action_of[c.context];
+      if (!tables.IsReset(action) && tables.actions[action] != IdentityPermutation(tables.labels)) return c.from;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Cascade> Decompose(const Dfa& dfa, const ChainSystem& chains, int64_t max_cases) {

@@ -20,6 +20,9 @@ struct Cascade {
   int Run(std::span<const int> word) const;
 };
 
+// A set of states (a number of proof.sets) whose children some letter permutes; nothing when there are only resets.
+std::optional<int> PermutedSet(const Cascade& cascade);
+
 // Nothing when more than max_cases cases (from, to, letter) would be needed.
 std::optional<Cascade> Decompose(const Dfa& dfa, const ChainSystem& chains, int64_t max_cases);
 
