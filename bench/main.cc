@@ -1,8 +1,8 @@
-// lrnn_performance [THREADS]: what the kernels reach of what the machine allows, one row each. Exit code 0 also when a
-// goal is missed: machines differ, the table tells.
+// lrnn_performance [--threads N] [PART...]: what the kernels reach of what the machine allows, one row each. Exit code
+// 0 also when a goal is missed: machines differ, the table tells.
 #include <ATen/Parallel.h>
 
-#include <cstdlib>
+#include <CLI/CLI.hpp>
 
 #include "bench/benchmarks.h"
 #include "lrnn/base/hardware.h"
@@ -10,17 +10,24 @@
 
 int main(int argc, char** argv) {
   using namespace lrnn;
-  const int threads = argc > 1 ? std::atoi(argv[1]) : CpuCount();
-  if (threads < 1) {
-    fmt::print(stderr, "lrnn_performance: expected a number of threads, got '{}'\n", argv[1]);
-    return 2;
-  }
+  const std::map<std::string, void (*)(bench::Table&, const bench::Limits&)> parts = {
+      {"delta_rule", bench::BenchDeltaRule},
+      {"selective_scan", bench::BenchSelectiveScan},
+      {"training", bench::BenchTraining},
+  };
+  int threads = CpuCount();
+  std::vector<std::string> wanted;
+  CLI::App app("What the kernels reach of what this machine allows");
+  app.add_option("--threads", threads, "threads")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("part", wanted, "parts of the table; all without")->check(CLI::IsMember(parts));
+  CLI11_PARSE(app, argc, argv);
+
   at::set_num_threads(threads);
   fmt::print("lrnn {}, {}\n", kVersion, CpuName());
   bench::Table table;
   const bench::Limits limits = bench::BenchMachine(table, threads);
-  bench::BenchDeltaRule(table, limits);
-  bench::BenchSelectiveScan(table, limits);
-  bench::BenchTraining(table, limits);
+  for (const auto& [name, bench] : parts) {
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end()) bench(table, limits);
+  }
   fmt::print("\n{} goals missed\n", table.missed());
 }

@@ -103,6 +103,22 @@ HWY_INLINE V NextState(V e, V h, V dx, V b) {
   return hn::MulAdd(e, h, hn::Mul(dx, b));
 }
 
+// The largest |A'| of a vector of channels. A: [N, lanes].
+template <class D, typename Real = hn::TFromD<D>>
+Real LargestRate(D d, const Real* HWY_RESTRICT A, int64_t states) {
+  auto largest = hn::Zero(d);
+  for (int64_t n = 0; n < states; ++n) largest = hn::Max(largest, hn::Abs(hn::Load(d, A + n * hn::Lanes(d))));
+  return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+// Whether every exponent dt A' of a block is moderate, as it is for all but extreme time steps. dt: [tokens, lanes].
+template <class D, typename Real = hn::TFromD<D>>
+HWY_INLINE bool IsModerate(D d, int64_t tokens, const Real* HWY_RESTRICT dt, Real largest_rate) {
+  auto largest = hn::Zero(d);
+  for (int64_t t = 0; t < tokens; ++t) largest = hn::Max(largest, hn::Abs(hn::Load(d, dt + t * hn::Lanes(d))));
+  return hn::GetLane(hn::MaxOfLanes(d, largest)) * largest_rate <= kModerate<Real>;
+}
+
 // What a block of tokens needs of one vector of channels, [tokens, lanes] each.
 template <typename Real>
 struct ForwardBlock {
@@ -112,7 +128,7 @@ struct ForwardBlock {
 };
 
 // States n .. n + kStates - 1 of `tokens` tokens; A (times 1 / ln 2) and h point to state n, B and C to row 0, state n.
-template <bool kExtended, int kStates, class D, typename Real = hn::TFromD<D>>
+template <bool kExtended, bool kClamp, int kStates, class D, typename Real = hn::TFromD<D>>
 HWY_INLINE void ForwardStates(D d, int64_t tokens, const ForwardBlock<Real>& block, const Real* HWY_RESTRICT A,
                               const Real* HWY_RESTRICT B, int64_t B_stride, const Real* HWY_RESTRICT C,
                               int64_t C_stride, Real* HWY_RESTRICT h) {
@@ -128,16 +144,23 @@ HWY_INLINE void ForwardStates(D d, int64_t tokens, const ForwardBlock<Real>& blo
   for (int64_t t = 0; t < tokens; ++t, B += B_stride, C += C_stride, dt_row += lanes, dx_row += lanes, y_row += lanes) {
     const auto dt = hn::Load(d, dt_row);
     const auto dx = hn::Load(d, dx_row);
-    h0 = NextState<kExtended>(Exp2<kExtended>(d, hn::Mul(dt, A0)), h0, dx, hn::Set(d, B[0]));
+    h0 = NextState<kExtended>(Exp2<kExtended, kClamp>(d, hn::Mul(dt, A0)), h0, dx, hn::Set(d, B[0]));
     auto y = hn::MulAdd(h0, hn::Set(d, C[0]), hn::Load(d, y_row));
     if constexpr (kStates == 2) {
-      h1 = NextState<kExtended>(Exp2<kExtended>(d, hn::Mul(dt, A1)), h1, dx, hn::Set(d, B[1]));
+      h1 = NextState<kExtended>(Exp2<kExtended, kClamp>(d, hn::Mul(dt, A1)), h1, dx, hn::Set(d, B[1]));
       y = hn::MulAdd(h1, hn::Set(d, C[1]), y);
     }
     hn::Store(y, d, y_row);
   }
   hn::Store(h0, d, h);
   if constexpr (kStates == 2) hn::Store(h1, d, h + lanes);
+}
+
+// Calls scan(number of states, first state), two states at a time.
+template <typename Scan>
+HWY_INLINE void ForAllStates(int64_t N, const Scan& scan) {
+  for (int64_t n = 0; n + 2 <= N; n += 2) scan(std::integral_constant<int, 2>(), n);
+  if (N % 2 != 0) scan(std::integral_constant<int, 1>(), N - 1);
 }
 
 // A panel's part of a row, wanted later: rows are too far apart for the CPU to foresee.
@@ -201,11 +224,12 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
   const int64_t N = in.states;
   const int64_t width = (end - first + lanes - 1) / lanes * lanes;
 
-  Scratch<Real> scratch(2 * width * N + 2 * width + 4 * kBlock * kPanel, 8);
+  Scratch<Real> scratch(2 * width * N + 3 * width + 4 * kBlock * kPanel, 9);
   Real* A = scratch.Take(width * N);  // [vectors, N, lanes], times 1 / ln 2
   Real* h = scratch.Take(width * N);  // [vectors, N, lanes]
   Real* D = scratch.Take(width);
   Real* bias = scratch.Take(width);
+  Real* largest_rate = scratch.Take(width);  // [vectors]
   Real* dt = scratch.Take(kBlock * kPanel);  // these: [vectors of the panel, tokens, lanes]
   Real* dx = scratch.Take(kBlock * kPanel);
   Real* y = scratch.Take(kBlock * kPanel);
@@ -213,6 +237,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
   LoadStates(d, in.A, in, 0, first, end, Real(1.4426950408889634), A);
   LoadVector(in.D, first, end, width, D);
   LoadVector(in.delta_bias, first, end, width, bias);
+  for (int64_t i = 0; i < width / lanes; ++i) largest_rate[i] = LargestRate(d, A + i * N * lanes, N);
 
   const int64_t group_end = in.cu_seqlens[group.end_sequence];
   int64_t saved = group.first_saved_state;
@@ -256,13 +281,16 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
             }
           }
           const ForwardBlock<Real> block{dt + at, dx + at, y + at};
-          const auto scan = [&](auto states, int64_t n) HWY_ATTR {
-            ForwardStates<kExtended, states.value>(d, tokens, block, A + ((c - first) * N + n * lanes),
-                                                   in.B + t0 * in.B_stride + n, in.B_stride,
-                                                   in.C + t0 * in.C_stride + n, in.C_stride, h_c + n * lanes);
+          const auto scan = [&](auto clamp, auto states, int64_t n) HWY_ATTR {
+            ForwardStates<kExtended, clamp.value, states.value>(
+                d, tokens, block, A + ((c - first) * N + n * lanes), in.B + t0 * in.B_stride + n, in.B_stride,
+                in.C + t0 * in.C_stride + n, in.C_stride, h_c + n * lanes);
           };
-          for (int64_t n = 0; n + 2 <= N; n += 2) scan(std::integral_constant<int, 2>(), n);
-          if (N % 2 != 0) scan(std::integral_constant<int, 1>(), N - 1);
+          if (IsModerate(d, tokens, block.dt, largest_rate[(c - first) / lanes])) {
+            ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });
+          } else {
+            ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::true_type(), states, n); });
+          }
         }
 
         for (int64_t t = 0; t < tokens; ++t) {

@@ -37,7 +37,7 @@ struct BackwardBlock {
 
 // States n .. n + kStates - 1 of a block, pointers as in ForwardStates. gh holds the gradient of the state after the
 // block and receives that of the state before it; dA is added to. sums: [n][token][dB, dC][lanes], added to.
-template <bool kExtended, int kStates, class D, typename Real = hn::TFromD<D>>
+template <bool kExtended, bool kClamp, int kStates, class D, typename Real = hn::TFromD<D>>
 HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& block, const Real* HWY_RESTRICT A,
                                const Real* HWY_RESTRICT B, int64_t B_stride, const Real* HWY_RESTRICT C,
                                int64_t C_stride, const Real* HWY_RESTRICT h_before, int64_t h_stride,
@@ -56,12 +56,12 @@ HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& b
   for (int64_t t = 0; t < tokens; ++t) {
     const auto dt = hn::Load(d, block.dt + t * lanes);
     const auto dx = hn::Load(d, block.dx + t * lanes);
-    const auto e0 = Exp2<kExtended>(d, hn::Mul(dt, A0));
+    const auto e0 = Exp2<kExtended, kClamp>(d, hn::Mul(dt, A0));
     h0 = NextState<kExtended>(e0, h0, dx, hn::Set(d, B[t * B_stride]));
     hn::Store(e0, d, e + 2 * t * lanes);
     hn::Store(h0, d, h + 2 * (t + 1) * lanes);
     if constexpr (kStates == 2) {
-      const auto e1 = Exp2<kExtended>(d, hn::Mul(dt, A1));
+      const auto e1 = Exp2<kExtended, kClamp>(d, hn::Mul(dt, A1));
       h1 = NextState<kExtended>(e1, h1, dx, hn::Set(d, B[t * B_stride + 1]));
       hn::Store(e1, d, e + (2 * t + 1) * lanes);
       hn::Store(h1, d, h + (2 * t + 3) * lanes);
@@ -131,14 +131,15 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
   const int64_t N = in.states;
   const int64_t width = (end - first + lanes - 1) / lanes * lanes;
 
-  Scratch<Real> scratch(4 * width * N + 4 * width + (2 * N + 2 * 2) * kBlock * lanes + 2 * lanes + 9 * kBlock * kPanel,
-                        20);
+  Scratch<Real> scratch(4 * width * N + 5 * width + (2 * N + 2 * 2) * kBlock * lanes + 2 * lanes + 9 * kBlock * kPanel,
+                        21);
   Real* A = scratch.Take(width * N);   // [vectors, N, lanes], times 1 / ln 2
   Real* h = scratch.Take(width * N);   // the initial state of a sequence
   Real* gh = scratch.Take(width * N);  // gradient of the state between blocks
   Real* dA = scratch.Take(width * N);
   Real* D = scratch.Take(width);
   Real* bias = scratch.Take(width);
+  Real* largest_rate = scratch.Take(width);  // [vectors]
   Real* dD = scratch.Take(width);
   Real* dbias = scratch.Take(width);
   Real* sums = scratch.Take(2 * N * kBlock * lanes);  // [N, tokens, dB and dC, lanes]
@@ -156,6 +157,7 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
   LoadStates(d, in.A, in, 0, first, end, Real(1.4426950408889634), A);
   LoadVector(in.D, first, end, width, D);
   LoadVector(in.delta_bias, first, end, width, bias);
+  for (int64_t i = 0; i < width / lanes; ++i) largest_rate[i] = LargestRate(d, A + i * N * lanes, N);
   std::fill_n(dA, width * N, Real(0));
   std::fill_n(dD, width, Real(0));
   std::fill_n(dbias, width, Real(0));
@@ -214,14 +216,17 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
                                           gdx + at, gdt + at, block_h, block_e};
           const Real* h_before = b > 0 ? grad.block_states + SavedState(in, saved + b - 1, c) : h + at_state;
           const int64_t h_stride = b > 0 ? kSelectiveScanLanes : lanes;
-          const auto scan = [&](auto states, int64_t n) HWY_ATTR {
-            BackwardStates<kExtended, states.value>(
+          const auto scan = [&](auto clamp, auto states, int64_t n) HWY_ATTR {
+            BackwardStates<kExtended, clamp.value, states.value>(
                 d, tokens, block, A + at_state + n * lanes, in.B + t0 * in.B_stride + n, in.B_stride,
                 in.C + t0 * in.C_stride + n, in.C_stride, h_before + n * h_stride, h_stride, gh + at_state + n * lanes,
                 dA + at_state + n * lanes, sums + n * kBlock * 2 * lanes);
           };
-          for (int64_t n = 0; n + 2 <= N; n += 2) scan(std::integral_constant<int, 2>(), n);
-          if (N % 2 != 0) scan(std::integral_constant<int, 1>(), N - 1);
+          if (IsModerate(d, tokens, block.dt, largest_rate[(c - first) / lanes])) {
+            ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });
+          } else {
+            ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::true_type(), states, n); });
+          }
         }
 
         const auto ln2 = hn::Set(d, Real(0.6931471805599453));

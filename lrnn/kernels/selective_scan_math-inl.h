@@ -48,19 +48,27 @@ HWY_INLINE V Power(D d, V rounded, V r) {
 }
 
 // 2^x for kExtended = false, 2 * 2^x for true (at no cost: the factor is in the constant that rounds x). Exactly 1 or 2
-// at x = 0 and infinite on overflow; below the normal numbers it is off by less than the smallest of them and soon
-// exactly 0. A NaN becomes infinite on x86.
-template <bool kExtended, class D, class V = hn::Vec<D>>
+// at x = 0.
+//
+// kClamp: infinite on overflow; below the normal numbers it is off by less than the smallest of them and soon exactly
+// 0; a NaN becomes infinite on x86. Without: |x| <= kModerate, and two operations less.
+template <bool kExtended, bool kClamp = true, class D, class V = hn::Vec<D>>
 HWY_INLINE V Exp2(D d, V x) {
   using Real = hn::TFromD<D>;
-  constexpr Real kHighest = sizeof(Real) == 4 ? 128 : 1024;  // its exponent bits are those of infinity
-  constexpr Real kLowest = 1 - kHighest;                     // its exponent bits are those of 0
-  x = hn::Min(x, hn::Set(d, kHighest - Real(kExtended)));
-  x = hn::Max(x, hn::Set(d, kLowest - Real(kExtended)));
+  if constexpr (kClamp) {
+    constexpr Real kHighest = sizeof(Real) == 4 ? 128 : 1024;  // its exponent bits are those of infinity
+    constexpr Real kLowest = 1 - kHighest;                     // its exponent bits are those of 0
+    x = hn::Min(x, hn::Set(d, kHighest - Real(kExtended)));
+    x = hn::Max(x, hn::Set(d, kLowest - Real(kExtended)));
+  }
   const V round = hn::Set(d, kRound<Real> + Real(kExtended));
   const V rounded = hn::Add(x, round);
   return Power(d, rounded, hn::Sub(x, hn::Sub(rounded, round)));
 }
+
+// 2^x and 2 * 2^x are normal numbers for |x| up to this.
+template <typename Real>
+inline constexpr Real kModerate = sizeof(Real) == 4 ? 126 : 1022;
 
 // e^x for x <= 0, with small relative error for all of them; 0 where it would not be a normal number.
 template <class D, class V = hn::Vec<D>>

@@ -360,6 +360,31 @@ TEST(SelectiveScan, TransitionIsAccurateToItsLimits) {
   });
 }
 
+// An extreme rate in one channel sends its neighbours in the vector the way of clamped exponents; their numbers need no
+// clamp and stay the same but for rounding.
+TEST(SelectiveScan, NeighboursOfAnExtremeRateKeepTheirValues) {
+  ForEachTarget([](const char* target) {
+    SCOPED_TRACE(target);
+    for (bool extended : {false, true}) {
+      const Shape shape{.cu_seqlens = {0, 40}, .channels = 8, .states = 3, .extended = extended};
+      Problem<float> moderate(shape), extreme(shape);
+      extreme.A[1 + 5 * shape.states + 1] = -1e6f;
+      for (auto* p : {&moderate, &extreme}) p->Forward(1), p->Backward(1);
+      const auto same = [&](auto member, int64_t width, int64_t per_channel) {
+        for (int64_t i = 0; i < 40 * width; ++i) {
+          const int64_t channel = i % width / per_channel;
+          if (channel == 5 || channel >= 8) continue;
+          ASSERT_NEAR((moderate.*member)[1 + i], (extreme.*member)[1 + i], 2e-6) << i;
+        }
+      };
+      same(&Problem<float>::y, 8 + Problem<float>::kGap, 1);
+      same(&Problem<float>::du, 8, 1);
+      same(&Problem<float>::ddelta, 8, 1);
+      EXPECT_TRUE(std::isfinite(extreme.y[1 + 5]));
+    }
+  });
+}
+
 // One channel, one token: y = dt b u with b = c = 1 and u = 1 is softplus(delta) itself.
 template <typename Real>
 Real Softplus(Real delta) {
