@@ -44,7 +44,7 @@ template <typename T>
 HWY_INLINE void Backward(const StridedRows<T>& x, int64_t begin, int64_t end, int64_t D, T eps, const T* dy, T* dx) {
   Walk<T> walk(x, begin);
   for (int64_t i = begin; i < end; ++i) {
-    NormRowBackward<false, T>(walk.Next(), D, nullptr, T{1}, eps, dy + i * D, dx + i * D, nullptr);
+    NormRowBackward<false, T>(walk.Next(), D, nullptr, T{1}, eps, dy + i * D, nullptr, dx + i * D, nullptr);
   }
 }
 

@@ -63,20 +63,22 @@ HWY_INLINE void AddSums(D d, const T* x, const T* weight, const T* dy, int64_t i
 }
 
 template <bool kWeighted, class D, typename T = hn::TFromD<D>>
-HWY_INLINE void WriteGradient(D d, const T* x, const T* weight, const T* dy, int64_t i, T r, T c, T* dx, T* dweight) {
+HWY_INLINE void WriteGradient(D d, const T* x, const T* weight, const T* dy, int64_t i, T r, T c, const T* added, T* dx,
+                              T* dweight) {
   const auto u = hn::Mul(hn::LoadU(d, x + i), hn::Set(d, r));
   const auto vdy = hn::LoadU(d, dy + i);
   const auto g = Weighted<kWeighted>(d, vdy, weight, i);
-  hn::StoreU(hn::Mul(hn::Set(d, r), hn::NegMulAdd(u, hn::Set(d, c), g)), d, dx + i);
+  const auto gradient = hn::Mul(hn::Set(d, r), hn::NegMulAdd(u, hn::Set(d, c), g));
+  hn::StoreU(added == nullptr ? gradient : hn::Add(gradient, hn::LoadU(d, added + i)), d, dx + i);
   if constexpr (kWeighted) {
     if (dweight != nullptr) hn::StoreU(hn::MulAdd(vdy, u, hn::LoadU(d, dweight + i)), d, dweight + i);
   }
 }
 
-// Adds to dweight unless it is null.
+// Adds to dweight unless it is null; `added`, unless it is null, is another gradient of x that dx includes.
 template <bool kWeighted, typename T>
-HWY_INLINE void NormRowBackward(const T* x, int64_t D, const T* weight, T scale, T eps, const T* dy, T* dx,
-                                T* dweight) {
+HWY_INLINE void NormRowBackward(const T* x, int64_t D, const T* weight, T scale, T eps, const T* dy, const T* added,
+                                T* dx, T* dweight) {
   const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> d1;
   const int64_t N = hn::Lanes(d);
@@ -98,8 +100,8 @@ HWY_INLINE void NormRowBackward(const T* x, int64_t D, const T* weight, T scale,
 
   const T r = InverseRoot(scale * xx + eps);
   const T c = scale * (gx * r);  // scale * sum(g u); r^3 never appears, it would overflow for a small eps
-  for (i = 0; i + N <= D; i += N) WriteGradient<kWeighted>(d, x, weight, dy, i, r, c, dx, dweight);
-  for (; i < D; ++i) WriteGradient<kWeighted>(d1, x, weight, dy, i, r, c, dx, dweight);
+  for (i = 0; i + N <= D; i += N) WriteGradient<kWeighted>(d, x, weight, dy, i, r, c, added, dx, dweight);
+  for (; i < D; ++i) WriteGradient<kWeighted>(d1, x, weight, dy, i, r, c, added, dx, dweight);
 }
 
 }  // namespace HWY_NAMESPACE

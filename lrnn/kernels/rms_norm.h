@@ -18,11 +18,17 @@ void RmsNorm(const float* x, int64_t x_stride, int64_t R, int64_t D, const float
 void RmsNorm(const double* x, int64_t x_stride, int64_t R, int64_t D, const double* weight, double eps, double* y,
              int threads);
 
-// dy and dx are contiguous; dweight may be null (not wanted). r is computed again, nothing is kept from the forward
-// pass.
+// sum = x + residual, y = the norm of sum, in one pass; all contiguous.
+void AddRmsNorm(const float* x, const float* residual, int64_t R, int64_t D, const float* weight, float eps, float* sum,
+                float* y, int threads);
+void AddRmsNorm(const double* x, const double* residual, int64_t R, int64_t D, const double* weight, double eps,
+                double* sum, double* y, int threads);
+
+// dy and dx are contiguous; dweight may be null (not wanted). `added`, unless it is null, is another gradient of x that
+// dx includes: that of `sum` in AddRmsNorm. r is computed again, nothing is kept from the forward pass.
 void RmsNormBackward(const float* x, int64_t x_stride, int64_t R, int64_t D, const float* weight, float eps,
-                     const float* dy, float* dx, float* dweight, int threads);
+                     const float* dy, const float* added, float* dx, float* dweight, int threads);
 void RmsNormBackward(const double* x, int64_t x_stride, int64_t R, int64_t D, const double* weight, double eps,
-                     const double* dy, double* dx, double* dweight, int threads);
+                     const double* dy, const double* added, double* dx, double* dweight, int threads);
 
 }  // namespace lrnn::kernels

@@ -39,7 +39,7 @@ void FusedBackward(benchmark::State& state) {
   const auto x = Normals(R * D), dy = Normals(R * D), weight = Normals(D);
   std::vector<float> dx(R * D), dweight(D);
   for (auto _ : state) {
-    RmsNormBackward(x.data(), D, R, D, weight.data(), 1e-6f, dy.data(), dx.data(), dweight.data(),
+    RmsNormBackward(x.data(), D, R, D, weight.data(), 1e-6f, dy.data(), nullptr, dx.data(), dweight.data(),
                     static_cast<int>(state.range(2)));
     benchmark::ClobberMemory();
   }

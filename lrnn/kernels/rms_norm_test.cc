@@ -43,7 +43,7 @@ TYPED_TEST(RmsNormTest, OutputsAndGradientsEqualTheScalarFormInEveryTarget) {
         const auto x = Normals<T>(R * stride + 1, 0), weight = Normals<T>(D + 1, 1), dy = Normals<T>(R * D + 1, 2);
         auto y = Poison<T>(R * D + 1), dx = Poison<T>(R * D + 1), dweight = Poison<T>(D + 1);
         RmsNorm(x.data() + 1, stride, R, D, weight.data() + 1, static_cast<T>(kEps), y.data() + 1, 1);
-        RmsNormBackward(x.data() + 1, stride, R, D, weight.data() + 1, static_cast<T>(kEps), dy.data() + 1,
+        RmsNormBackward(x.data() + 1, stride, R, D, weight.data() + 1, static_cast<T>(kEps), dy.data() + 1, nullptr,
                         dx.data() + 1, dweight.data() + 1, 1);
 
         std::vector<double> expected_dweight(D, 0);
@@ -78,8 +78,8 @@ TYPED_TEST(RmsNormTest, ManyBlocksOfRowsAndAnyThreadCountGiveTheSameBits) {
   const auto run = [&](int threads) {
     auto y = Poison<T>(R * D), dx = Poison<T>(R * D), dweight = Poison<T>(D);
     RmsNorm(x.data(), D, R, D, weight.data(), static_cast<T>(kEps), y.data(), threads);
-    RmsNormBackward(x.data(), D, R, D, weight.data(), static_cast<T>(kEps), dy.data(), dx.data(), dweight.data(),
-                    threads);
+    RmsNormBackward(x.data(), D, R, D, weight.data(), static_cast<T>(kEps), dy.data(), nullptr, dx.data(),
+                    dweight.data(), threads);
     y.insert(y.end(), dx.begin(), dx.end());
     y.insert(y.end(), dweight.begin(), dweight.end());
     return y;
@@ -97,11 +97,40 @@ TYPED_TEST(RmsNormTest, ManyBlocksOfRowsAndAnyThreadCountGiveTheSameBits) {
   EXPECT_NEAR(one.back(), expected, 2000 * std::numeric_limits<T>::epsilon());
 }
 
+TYPED_TEST(RmsNormTest, ASumAndItsNormAreThoseOfTwoSteps) {
+  using T = TypeParam;
+  ForEachTarget([&](const char* target) {
+    for (int64_t D : {1, 7, 8, 19, 64}) {
+      SCOPED_TRACE(testing::Message() << target << " D " << D);
+      const int64_t R = 150;
+      const auto x = Normals<T>(R * D, 0), residual = Normals<T>(R * D, 1), weight = Normals<T>(D, 2),
+                 dy = Normals<T>(R * D, 3), dsum = Normals<T>(R * D, 4);
+      auto sum = Poison<T>(R * D), y = sum, expected_y = sum, dx = sum, expected_dx = sum, dweight = Poison<T>(D),
+           same_dweight = dweight;
+      AddRmsNorm(x.data(), residual.data(), R, D, weight.data(), static_cast<T>(kEps), sum.data(), y.data(), 2);
+      for (int64_t i = 0; i < R * D; ++i) ASSERT_EQ(sum[i], x[i] + residual[i]);
+      RmsNorm(sum.data(), D, R, D, weight.data(), static_cast<T>(kEps), expected_y.data(), 1);
+      ASSERT_EQ(y, expected_y);
+
+      RmsNormBackward(sum.data(), D, R, D, weight.data(), static_cast<T>(kEps), dy.data(), dsum.data(), dx.data(),
+                      dweight.data(), 2);
+      RmsNormBackward(sum.data(), D, R, D, weight.data(), static_cast<T>(kEps), dy.data(), nullptr, expected_dx.data(),
+                      same_dweight.data(), 1);
+      // One rounding less where the compiler fuses multiplication and addition.
+      const double epsilon = 4 * std::numeric_limits<T>::epsilon();
+      for (int64_t i = 0; i < R * D; ++i) {
+        ASSERT_NEAR(dx[i], expected_dx[i] + dsum[i], epsilon * (std::abs(expected_dx[i]) + std::abs(dsum[i])));
+      }
+      ASSERT_EQ(dweight, same_dweight);
+    }
+  });
+}
+
 TEST(RmsNorm, WithoutWeightGradient) {
   const float x[] = {3, 4}, weight[] = {1, 2}, dy[] = {1, 1};
   float dx[] = {NAN, NAN}, same[] = {NAN, NAN}, dweight[] = {NAN, NAN};
-  RmsNormBackward(x, 2, 1, 2, weight, 1e-5f, dy, dx, nullptr, 1);
-  RmsNormBackward(x, 2, 1, 2, weight, 1e-5f, dy, same, dweight, 1);
+  RmsNormBackward(x, 2, 1, 2, weight, 1e-5f, dy, nullptr, dx, nullptr, 1);
+  RmsNormBackward(x, 2, 1, 2, weight, 1e-5f, dy, nullptr, same, dweight, 1);
   EXPECT_EQ(dx[0], same[0]);
   EXPECT_EQ(dx[1], same[1]);
 }
@@ -109,7 +138,7 @@ TEST(RmsNorm, WithoutWeightGradient) {
 TEST(RmsNorm, NoRowsGiveAZeroWeightGradient) {
   const double weight[] = {1, 2};
   double dweight[] = {NAN, NAN};
-  RmsNormBackward(nullptr, 2, 0, 2, weight, 1e-5, nullptr, nullptr, dweight, 2);
+  RmsNormBackward(nullptr, 2, 0, 2, weight, 1e-5, nullptr, nullptr, nullptr, dweight, 2);
   EXPECT_EQ(dweight[0], 0);
   EXPECT_EQ(dweight[1], 0);
 }

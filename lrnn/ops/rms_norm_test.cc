@@ -32,6 +32,39 @@ TEST(RmsNorm, EqualsReference) {
   }
 }
 
+TEST(RmsNorm, OfASumEqualsTheReferenceOfTheSum) {
+  const TensorFunction fused = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    const SumAndNorm result = AddRmsNorm(in[0], in[1], in[2], kEps);
+    return {result.sum, result.norm};
+  };
+  const TensorFunction reference = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    return {in[0] + in[1], RmsNormReference(in[0] + in[1], in[2], kEps)};
+  };
+  torch::manual_seed(4);
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{5}, {7, 16}, {3, 4, 33}, {0, 4}, {300, 65}}) {
+    const auto inputs = [&](torch::Dtype type) -> std::vector<Tensor> {
+      return {torch::randn(shape, type), torch::randn(shape, type), torch::randn(shape.back(), type)};
+    };
+    ExpectSameFunction(fused, reference, inputs(torch::kFloat64), 1e-13);
+    ExpectSameFunction(fused, reference, inputs(torch::kFloat32), 2e-5);
+  }
+  ExpectFiniteDifferences(fused, {torch::randn({2, 5}, torch::kFloat64), torch::randn({2, 5}, torch::kFloat64),
+                                  torch::randn(5, torch::kFloat64)});
+  // One of the two results unused: its gradient is zero.
+  const TensorFunction norm_only = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {fused(in)[1]}; };
+  const TensorFunction expected = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    return {reference(in)[1]};
+  };
+  ExpectSameFunction(
+      norm_only, expected,
+      {torch::randn({4, 6}, torch::kFloat64), torch::randn({4, 6}, torch::kFloat64), torch::randn(6, torch::kFloat64)},
+      1e-13);
+  EXPECT_EQ(AddRmsNorm(torch::ones({2, 4}, torch::kBFloat16), torch::ones({2, 4}, torch::kBFloat16),
+                       torch::ones(4, torch::kBFloat16), kEps)
+                .norm.scalar_type(),
+            torch::kBFloat16);
+}
+
 TEST(RmsNorm, SlicesAndTransposesOfAWiderTensor) {
   torch::manual_seed(2);
   const std::vector<Tensor> in{torch::randn({6, 20}, torch::kFloat64), torch::randn(7, torch::kFloat64)};
@@ -88,6 +121,13 @@ TEST(RmsNorm, RefusesWrongArguments) {
               "[rms_norm] expected weight on x's device cpu, got meta");
     EXPECT_EQ(Message([&] { form(x, weight, 0); }), "[rms_norm] expected eps > 0, got 0");
   }
+}
+
+TEST(RmsNorm, RefusesAResidualOfAnotherShape) {
+  EXPECT_EQ(Message([&] {
+              AddRmsNorm(torch::zeros({3, 4}), torch::zeros({2, 4}), torch::ones(4), kEps);
+            }),
+            "[rms_norm] expected a residual of x's shape [3, 4] and type Float, got [2, 4] of Float");
 }
 
 TEST(RmsNorm, RefusesASecondDerivative) {

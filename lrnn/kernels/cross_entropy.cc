@@ -1,0 +1,114 @@
+#include "lrnn/kernels/cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lrnn/base/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lrnn/kernels/cross_entropy.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "lrnn/kernels/sigmoid-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lrnn::kernels {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+HWY_INLINE T RowLoss(const T* HWY_RESTRICT x, int64_t target, int64_t V, T scale, T* HWY_RESTRICT dx) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> d1;
+  const int64_t N = hn::Lanes(d);
+
+  // The largest logit, and NaN if there is one, which Max may swallow.
+  auto largest = hn::Set(d, -std::numeric_limits<T>::infinity()), nan = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + N <= V; i += N) {
+    const auto v = hn::LoadU(d, x + i);
+    largest = hn::Max(largest, v);
+    nan = hn::Add(nan, hn::IfThenElseZero(hn::IsNaN(v), v));
+  }
+  T top = hn::GetLane(hn::MaxOfLanes(d, largest)), nans = hn::GetLane(hn::SumOfLanes(d, nan));
+  for (; i < V; ++i) {
+    top = std::max(top, x[i]);
+    if (std::isnan(x[i])) nans = x[i];
+  }
+
+  // exp(x - top), into dx where it is wanted.
+  auto sums = hn::Zero(d);
+  for (i = 0; i + N <= V; i += N) {
+    const auto e = ExpNegAbs(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, top)));
+    sums = hn::Add(sums, e);
+    if (dx != nullptr) hn::StoreU(e, d, dx + i);
+  }
+  T sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; i < V; ++i) {
+    const T e = hn::GetLane(ExpNegAbs(d1, hn::Set(d1, x[i] - top)));
+    sum += e;
+    if (dx != nullptr) dx[i] = e;
+  }
+  if (dx != nullptr) {
+    const T factor = scale / sum;
+    for (i = 0; i + N <= V; i += N) hn::StoreU(hn::Mul(hn::LoadU(d, dx + i), hn::Set(d, factor)), d, dx + i);
+    for (; i < V; ++i) dx[i] *= factor;
+    dx[target] -= scale;
+  }
+  return std::log(sum) + (top - x[target]) + nans;
+}
+
+template <typename T>
+HWY_INLINE void Rows(const T* logits, const int64_t* targets, int64_t R, int64_t V, T scale, T* losses, T* dlogits) {
+  for (int64_t row = 0; row < R; ++row) {
+    losses[row] = RowLoss(logits + row * V, targets[row], V, scale, dlogits != nullptr ? dlogits + row * V : nullptr);
+  }
+}
+
+void CrossEntropyFloat(const float* logits, const int64_t* targets, int64_t R, int64_t V, float scale, float* losses,
+                       float* dlogits) {
+  Rows(logits, targets, R, V, scale, losses, dlogits);
+}
+void CrossEntropyDouble(const double* logits, const int64_t* targets, int64_t R, int64_t V, double scale,
+                        double* losses, double* dlogits) {
+  Rows(logits, targets, R, V, scale, losses, dlogits);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lrnn::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lrnn::kernels {
+
+HWY_EXPORT(CrossEntropyFloat);
+HWY_EXPORT(CrossEntropyDouble);
+
+namespace {
+
+template <typename T, typename Kernel>
+void ForBlocks(const Kernel& kernel, const T* logits, const int64_t* targets, int64_t R, int64_t V, T scale, T* losses,
+               T* dlogits, int threads) {
+  const int64_t rows = std::max<int64_t>(1, 16384 / V);  // some ten microseconds of work
+  ParallelFor((R + rows - 1) / rows, threads, [&](int64_t b) {
+    const int64_t first = b * rows;
+    kernel(logits + first * V, targets + first, std::min(rows, R - first), V, scale, losses + first,
+           dlogits != nullptr ? dlogits + first * V : nullptr);
+  });
+}
+
+}  // namespace
+
+void CrossEntropy(const float* logits, const int64_t* targets, int64_t R, int64_t V, float scale, float* losses,
+                  float* dlogits, int threads) {
+  ForBlocks(HWY_DYNAMIC_DISPATCH(CrossEntropyFloat), logits, targets, R, V, scale, losses, dlogits, threads);
+}
+
+void CrossEntropy(const double* logits, const int64_t* targets, int64_t R, int64_t V, double scale, double* losses,
+                  double* dlogits, int threads) {
+  ForBlocks(HWY_DYNAMIC_DISPATCH(CrossEntropyDouble), logits, targets, R, V, scale, losses, dlogits, threads);
+}
+
+}  // namespace lrnn::kernels
+#endif  // HWY_ONCE
