@@ -89,6 +89,25 @@ size_t Session::StateBytes() const {
   return floats * sizeof(float);
 }
 
+void Session::SaveState(std::vector<float>& state) const {
+  state.clear();
+  for (size_t i = 0; i < states_.size(); ++i) {
+    LRNN_CHECK(
+        network_->sublayers[i].mixer->StateGrowth() == 0,
+        "[Session::SaveState] expected a model whose state is of fixed size, got one that grows with every token");
+    state.insert(state.end(), states_[i].begin(), states_[i].end());
+  }
+}
+
+void Session::LoadState(std::span<const float> state) {
+  LRNN_CHECK(state.size_bytes() == StateBytes(), "[Session::LoadState] expected {} numbers, got {}",
+             StateBytes() / sizeof(float), state.size());
+  for (std::vector<float>& own : states_) {
+    std::copy_n(state.begin(), own.size(), own.begin());
+    state = state.subspan(own.size());
+  }
+}
+
 std::span<const float> Session::Step(int32_t token) {
   const RuntimeNetwork& net = *network_;
   LRNN_CHECK(token >= 0 && token < net.vocab_size,

@@ -34,6 +34,11 @@ class Session {
 
   size_t StateBytes() const;
 
+  // All that it remembers, as numbers one after the other, and back to what was saved. Sessions of one model may
+  // exchange it. An Error when the model's state grows with every token.
+  void SaveState(std::vector<float>& state) const;
+  void LoadState(std::span<const float> state);
+
  private:
   std::shared_ptr<const RuntimeNetwork> network_;
   std::vector<std::vector<float>> states_;  // one for each sublayer

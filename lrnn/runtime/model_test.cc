@@ -68,6 +68,26 @@ TEST_P(RuntimeModelTest, SessionsAreIndependentAndOutliveTheModel) {
   EXPECT_EQ(Logits(*session, tokens), expected);
 }
 
+TEST_P(RuntimeModelTest, SavedStatesGoOnWithTheSameNumbers) {
+  Make().Write(directory_.path());
+  const RuntimeModel model = RuntimeModel::Load(directory_.path());
+  const std::vector<int32_t> tokens = RandomTokens(12, 7);
+  const auto session = model.NewSession(), other = model.NewSession();
+  Logits(*session, tokens);
+  std::vector<float> state;
+  if (session->StateBytes() > other->StateBytes()) {
+    EXPECT_THAT(MessageOf([&] { session->SaveState(state); }), HasSubstr("grows with every token"));
+    return;
+  }
+  session->SaveState(state);
+  EXPECT_EQ(state.size() * sizeof(float), session->StateBytes());
+  const auto expected = Logits(*session, tokens);
+  other->LoadState(state);
+  EXPECT_EQ(Logits(*other, tokens), expected);
+  state.pop_back();
+  EXPECT_THAT(MessageOf([&] { other->LoadState(state); }), HasSubstr("[Session::LoadState] expected"));
+}
+
 TEST_P(RuntimeModelTest, TokensOutsideTheVocabulary) {
   Make().Write(directory_.path());
   const RuntimeModel model = RuntimeModel::Load(directory_.path());
