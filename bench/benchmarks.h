@@ -9,14 +9,16 @@ namespace lrnn::bench {
 
 struct Limits {
   int threads = 1;
-  double fma = 0;   // flops a second
-  double exp = 0;   // exponentials a second
-  double gemm = 0;  // flops a second of a matrix product of the models' shape
+  double fma = 0;  // flops a second
+  double exp = 0;  // exponentials a second
 };
 
 Limits BenchMachine(Table& table, int threads);
 void BenchDeltaRule(Table& table, const Limits& limits);
 void BenchSelectiveScan(Table& table, const Limits& limits);
 void BenchTraining(Table& table, const Limits& limits);
+
+// How many bytes a training step of 128 sequences needs besides the model, in a process that has done nothing before.
+double PeakMemoryOfAStep(const std::string& layer, bool eager, int threads);
 
 }  // namespace lrnn::bench

@@ -20,9 +20,18 @@ int main(int argc, char** argv) {
   CLI::App app("What the kernels reach of what this machine allows");
   app.add_option("--threads", threads, "threads")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("part", wanted, "parts of the table; all without")->check(CLI::IsMember(parts));
+  // For the program itself, which measures memory in processes of their own.
+  std::string peak_memory;
+  bool eager = false;
+  app.add_option("--peak-memory", peak_memory)->group("");
+  app.add_flag("--eager", eager)->group("");
   CLI11_PARSE(app, argc, argv);
 
   at::set_num_threads(threads);
+  if (!peak_memory.empty()) {
+    fmt::print("{}\n", bench::PeakMemoryOfAStep(peak_memory, eager, threads));
+    return 0;
+  }
   fmt::print("lrnn {}, {}\n", kVersion, CpuName());
   bench::Table table;
   const bench::Limits limits = bench::BenchMachine(table, threads);

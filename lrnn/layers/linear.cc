@@ -11,15 +11,17 @@ LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
 
 torch::Tensor LinearImpl::forward(const torch::Tensor& x) { return ops::Linear(x, weight, bias); }
 
-std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers) {
+torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers) {
   std::vector<torch::Tensor> weights;
+  for (const Linear& layer : layers) weights.push_back(layer->weight);
+  return ops::Linear(x, torch::cat(weights));
+}
+
+std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers) {
   std::vector<int64_t> widths;
-  for (const Linear& layer : layers) {
-    weights.push_back(layer->weight);
-    widths.push_back(layer->weight.size(0));
-  }
+  for (const Linear& layer : layers) widths.push_back(layer->weight.size(0));
   // split_with_sizes, not slices: its gradient is one concatenation.
-  return ops::Linear(x, torch::cat(weights)).split_with_sizes(widths, -1);
+  return MultiplySideBySide(x, layers).split_with_sizes(widths, -1);
 }
 
 }  // namespace lrnn

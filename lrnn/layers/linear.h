@@ -18,7 +18,9 @@ class LinearImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Linear);
 
-// The products of one x with several layers (without bias) as one matrix product; gives the results in order.
+// The products of one x with several layers (without bias) as one matrix product: the results side by side, [..., sum
+// of out], or each of them.
+torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers);
 std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers);
 
 }  // namespace lrnn

@@ -11,6 +11,9 @@ class RmsNormImpl : public torch::nn::Module {
  public:
   RmsNormImpl(int64_t width, double eps) : eps_(eps) { weight = register_parameter("weight", torch::ones({width})); }
   torch::Tensor forward(const torch::Tensor& x) { return ops::RmsNorm(x, weight, eps_); }
+  ops::SumAndNorm OfSum(const torch::Tensor& x, const torch::Tensor& residual) {
+    return ops::AddRmsNorm(x, residual, weight, eps_);
+  }
 
   torch::Tensor weight;
 

@@ -1,6 +1,7 @@
 #include "lrnn/models/swiglu.h"
 
 #include "lrnn/layers/initialise.h"
+#include "lrnn/ops/swiglu.h"
 
 namespace lrnn {
 
@@ -14,8 +15,7 @@ SwiGluImpl::SwiGluImpl(int64_t width, int64_t inner, double deviation, double do
 }
 
 torch::Tensor SwiGluImpl::forward(const torch::Tensor& x) {
-  const auto gate_up = MultiplyTogether(x, {gate_proj_, up_proj_});
-  return down_proj_->forward(torch::silu(gate_up[0]) * gate_up[1]);
+  return down_proj_->forward(ops::SwiGlu(MultiplySideBySide(x, {gate_proj_, up_proj_})));
 }
 
 }  // namespace lrnn

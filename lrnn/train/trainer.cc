@@ -12,6 +12,7 @@
 #include "lrnn/base/wilson.h"
 #include "lrnn/io/json_file.h"
 #include "lrnn/io/metrics_log.h"
+#include "lrnn/ops/cross_entropy.h"
 #include "lrnn/train/evaluate.h"
 #include "lrnn/train/schedule.h"
 
@@ -76,7 +77,7 @@ class Trainer {
     const torch::Tensor logits =
         model_->forward(torch::tensor(batch.tokens, torch::kInt64), ops::Sequences(batch.cu_seqlens),
                         torch::tensor(batch.rows, torch::kInt64));
-    const torch::Tensor loss_tensor = torch::nn::functional::cross_entropy(logits, targets);
+    const torch::Tensor loss_tensor = ops::CrossEntropy(logits, targets);
     const double loss = loss_tensor.item<double>();
     const double rate =
         LearningRate(t, config_.steps, config_.warmup_steps, config_.learning_rate, config_.min_learning_rate_ratio);
