@@ -29,6 +29,16 @@ void Product(bool transpose_a, const Tensor& a, bool transpose_b, const Tensor& 
 
 Tensor Matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
 
+// dy^T x: [out, in]. oneDNN multiplies [few, T] [T, many] faster than [many, T] [T, few]: twice as fast at 1,024 and
+// 128.
+Tensor WeightGradient(const Tensor& dy, const Tensor& x) {
+  const int64_t out = dy.size(1), in = x.size(1);
+  const bool transposed = out > 3 * in;
+  const Tensor product = transposed ? dy.new_empty({in, out}) : dy.new_empty({out, in});
+  Product(true, transposed ? x : dy, false, transposed ? dy : x, product);
+  return transposed ? product.t().contiguous() : product;
+}
+
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight_any) {
@@ -49,14 +59,13 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     const auto saved = context->get_saved_variables();
     const Tensor &rows = saved[0], &weight = saved[1];
     const Tensor dy = Matrix(gradients[0]);
-    Tensor dx, dweight = weight.new_empty(weight.sizes());
+    Tensor dx;
     if (context->saved_data["wants_dx"].toBool()) {
       dx = rows.new_empty(rows.sizes());
       Product(false, dy, false, weight, dx);
       dx = dx.view(context->saved_data["x_shape"].toIntVector());
     }
-    Product(true, dy, false, rows, dweight);
-    return {dx, dweight};
+    return {dx, WeightGradient(dy, rows)};
   }
 };
 
