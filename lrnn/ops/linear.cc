@@ -76,14 +76,9 @@ bool OneDnnTakes(const Tensor& x, const Tensor& weight) {
 
 #endif  // LRNN_ONEDNN
 
-}  // namespace
+thread_local bool rounds_to_bf16 = false;
 
-Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  LRNN_CHECK(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
-             "[linear] expected x of shape [..., in] and weight [out, in], got [{}] and [{}]",
-             fmt::join(x.sizes(), ", "), fmt::join(weight.sizes(), ", "));
-  LRNN_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)),
-             "[linear] expected bias of shape [{}], got [{}]", weight.size(0), fmt::join(bias.sizes(), ", "));
+Tensor Multiply(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 #ifdef LRNN_ONEDNN
   if (OneDnnTakes(x, weight)) {
     const Tensor y = LinearFunction::apply(x, weight);
@@ -91,6 +86,22 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 #endif
   return torch::linear(x, weight, bias);
+}
+
+Tensor Rounded(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(x.scalar_type()) : x; }
+
+}  // namespace
+
+RoundLinearToBf16::RoundLinearToBf16(bool on) : before_(rounds_to_bf16) { rounds_to_bf16 = on; }
+RoundLinearToBf16::~RoundLinearToBf16() { rounds_to_bf16 = before_; }
+
+Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  LRNN_CHECK(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
+             "[linear] expected x of shape [..., in] and weight [out, in], got [{}] and [{}]",
+             fmt::join(x.sizes(), ", "), fmt::join(weight.sizes(), ", "));
+  LRNN_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)),
+             "[linear] expected bias of shape [{}], got [{}]", weight.size(0), fmt::join(bias.sizes(), ", "));
+  return rounds_to_bf16 ? Rounded(Multiply(Rounded(x), Rounded(weight), Rounded(bias))) : Multiply(x, weight, bias);
 }
 
 }  // namespace lrnn::ops

@@ -11,4 +11,19 @@ namespace lrnn::ops {
 // x: [..., in], weight: [out, in], bias: [out] or undefined -> [..., out]
 torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
+// While one lives, Linear on this thread gives what torch's autocast to bf16 would: x, weight and bias are rounded to
+// bf16, multiplied and added in their own precision, and y is rounded to bf16. The types of all tensors stay as they
+// are, and what is not a product of matrices is not touched. (Products of bf16 tensors themselves are a hundred times
+// slower on CPUs that have no instructions for them.)
+class RoundLinearToBf16 {
+ public:
+  explicit RoundLinearToBf16(bool on);
+  ~RoundLinearToBf16();
+  RoundLinearToBf16(const RoundLinearToBf16&) = delete;
+  RoundLinearToBf16& operator=(const RoundLinearToBf16&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace lrnn::ops

@@ -58,5 +58,28 @@ TEST(Linear, WrongShapes) {
             "[linear] expected bias of shape [3], got [2]");
 }
 
+TEST(RoundLinearToBf16, GivesWhatBf16TensorsGive) {
+  const std::vector<Tensor> in = RandomInputs({40, 64}, 24, /*has_bias=*/true, torch::kFloat32);
+  const Tensor plain = Linear(in[0], in[1], in[2]);
+  const auto bf16 = [](const Tensor& x) { return x.to(torch::kBFloat16); };
+  const Tensor expected = torch::linear(bf16(in[0]), bf16(in[1]), bf16(in[2])).to(torch::kFloat32);
+  Tensor rounded;
+  {
+    const RoundLinearToBf16 scope(true);
+    rounded = Linear(in[0], in[1], in[2]);
+    {
+      const RoundLinearToBf16 inner(false);
+      EXPECT_TRUE(torch::equal(Linear(in[0], in[1], in[2]), plain));
+    }
+    EXPECT_TRUE(torch::equal(Linear(in[0], in[1], in[2]), rounded)) << "the outer scope is in force again";
+  }
+  EXPECT_EQ(rounded.scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(torch::equal(rounded, bf16(rounded).to(torch::kFloat32))) << "a bf16 number";
+  // Sums in another order may be rounded to a neighbour: 2^-8 of the value, and a little where they cancel.
+  EXPECT_TRUE(torch::allclose(rounded, expected, 1.0 / 256, 1e-2));
+  EXPECT_GT((rounded - plain).abs().max().item<double>(), 1e-3);
+  EXPECT_TRUE(torch::equal(Linear(in[0], in[1], in[2]), plain)) << "no longer than the scope";
+}
+
 }  // namespace
 }  // namespace lrnn::ops
