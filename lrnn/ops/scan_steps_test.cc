@@ -1,0 +1,33 @@
+#include "lrnn/ops/scan_steps.h"
+
+#include <gtest/gtest.h>
+
+namespace lrnn::ops {
+namespace {
+
+using torch::Tensor;
+
+Tensor Column(const std::vector<double>& values) {
+  return torch::tensor(values, torch::kFloat64).view({static_cast<int64_t>(values.size()), 1});
+}
+
+TEST(ScanSteps, WalksEverySequenceFromItsStart) {
+  const Tensor x = Column({1, 2, 3, 4, 5, 6}), initial = Column({100, 200, 300, 400});
+  const auto sums =
+      ScanSteps(initial, Sequences::FromLengths({1, 3, 0, 2}),
+                [&](const Tensor& rows, const Tensor& states) { return states + x.index_select(0, rows); });
+  EXPECT_TRUE(torch::equal(sums, Column({101, 202, 205, 209, 405, 411})));
+  const auto none = ScanSteps(initial.slice(0, 0, 0), Sequences::FromLengths({}), {});
+  EXPECT_EQ(none.sizes(), (std::vector<int64_t>{0, 1}));
+}
+
+TEST(LastStates, AreThoseOfTheLastTokens) {
+  const Tensor states = Column({1, 2, 3}), initial = Column({10, 20});
+  EXPECT_TRUE(torch::equal(LastStates(states, Sequences::FromLengths({1, 2}), initial), Column({1, 3})));
+  EXPECT_TRUE(torch::equal(LastStates(states, Sequences::FromLengths({3, 0}), initial), Column({3, 20})));
+  EXPECT_TRUE(torch::equal(LastStates(states, Sequences::FromLengths({0, 3})), Column({0, 3})));
+  EXPECT_EQ(LastStates(states.slice(0, 0, 0), Sequences::FromLengths({})).size(0), 0);
+}
+
+}  // namespace
+}  // namespace lrnn::ops
