@@ -9,7 +9,7 @@ SETUP ?= tools/setup.sh
 CTEST_ARGS ?=
 BENCH_ARGS ?=
 
-.PHONY: help setup demo test bench release python asan format clean
+.PHONY: help setup demo test bench release python asan scalar format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ python: setup  ## build the Python package in build/release/python (docs/python.
 asan: setup  ## build and run every test with the address and undefined behaviour sanitizers
 	@tools/build.sh asan
 	@ctest --preset asan $(CTEST_ARGS)
+
+scalar: setup  ## build and run the tests that need no torch with kernels without SIMD
+	@tools/build.sh scalar
+	@ctest --preset scalar $(CTEST_ARGS)
 
 format: setup  ## clang-format every source file
 	@tools/check_format.sh --fix
