@@ -39,11 +39,8 @@ BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng) :
 torch::Tensor BlockImpl::forward(const torch::Tensor& x, const ops::Sequences& sequences, MixerState* state,
                                  const c10::optional<torch::Tensor>& rows) {
   const torch::Tensor mixed = mixer_->forward(mixer_norm_->forward(x), sequences, state);
-  const torch::Tensor before = rows ? x.index_select(0, *rows) : x;
-  const torch::Tensor change = rows ? mixed.index_select(0, *rows) : mixed;
-  if (!mlp_) return before + change;
-  const auto [h, normed] = mlp_norm_->OfSum(before, change);
-  return h + mlp_->forward(normed);
+  const torch::Tensor h = rows ? x.index_select(0, *rows) + mixed.index_select(0, *rows) : x + mixed;
+  return mlp_ ? h + mlp_->forward(mlp_norm_->forward(h)) : h;
 }
 
 namespace {
