@@ -2,9 +2,15 @@
 //
 // A pattern describes whole words (there are no anchors). From what binds tightest to what binds loosest:
 //
-//   a  \n  [a-z]  .  ( )         a letter, an escape, a class, any letter of the alphabet, a group; () is the empty
-//   word x*  x+  x?  x{3} x{3,} x{3,5}  repetition ~x                           complement: every word that x does not
-//   match; ~ab is (~a)b, ~a* is ~(a*) xy                           concatenation x&y intersection x|y union
+//   | written                   | means                                                                         |
+//   |---------------------------|-------------------------------------------------------------------------------|
+//   | a  \n  [a-z]  .  (x)      | a letter, an escape, a class, any letter of the alphabet, grouping;           |
+//   |                           | () is the empty word                                                          |
+//   | x*  x+  x?  x{3} x{3,5}   | repetition; x{3,} has no upper end                                            |
+//   | ~x                        | complement, every word that x does not match: ~ab is (~a)b, ~a* is ~(a*)      |
+//   | xy                        | concatenation                                                                 |
+//   | x&y                       | intersection                                                                  |
+//   | x|y                       | union                                                                         |
 //
 // Escapes: \n \t \r \f \v \0, \xHH, \d \w \s and their complements \D \W \S, and \ before any character that is neither
 // a letter nor a digit. Classes: [abc], [a-z], [^ab] (the other letters of the alphabet), with the same escapes inside.
