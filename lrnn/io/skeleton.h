@@ -4,8 +4,9 @@
 //   mamba    backbone.embeddings  backbone.layers.0.norm    .mixer.*                     backbone.norm_f  lm_head
 //   xlstm    R.embeddings         R.layers.0.xlstm_norm     .xlstm.*                     R.post_blocks_norm  lm_head
 //            with R = xlstm_block_stack
+//   simple   model.embeddings     model.layers.0.norm       .mixer.*                     model.norm       lm_head
 //
-//   h = x + mixer(norm(x)),   and with an MLP   h + mlp(mlp_norm(h))
+//   h = x + mixer(norm(x)),   and with an MLP   h + mlp(mlp_norm(h));   in `simple` h = mixer(norm(x))
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ struct Skeleton {
   std::string final_norm;
   std::string norm_eps_key;  // of config.json
   double norm_eps;           // its default
+  bool has_residual = true;  // x +
+  bool small_init = false;   // embedding and head start as N(0, sqrt(2 / (5 hidden_size)))
 };
 
 // The skeleton of a model_type; an Error lists the known ones.

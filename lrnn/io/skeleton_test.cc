@@ -11,8 +11,9 @@ namespace {
 TEST(Skeleton, KnowsTheFieldsTwo) {
   EXPECT_EQ(SkeletonOf("delta_net").root, "model");
   EXPECT_EQ(SkeletonOf("mamba").mixer, "mixer");
-  EXPECT_THAT([] { SkeletonOf("gpt2"); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("unknown model_type \"gpt2\" (known: delta_net, gla")));
+  EXPECT_THAT(
+      [] { SkeletonOf("gpt2"); },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("unknown model_type \"gpt2\" (known: attention, delta_net, ")));
 }
 
 TEST(Skeleton, IntermediateSizesOfTheFactSheet) {

@@ -41,6 +41,7 @@ inline constexpr int64_t kKeys = 64;     // whole vectors of any target
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hwy/contrib/dot/dot-inl.h"
 #include "lrnn/kernels/padded_rows-inl.h"
 #include "lrnn/kernels/sigmoid-inl.h"
 #include "lrnn/kernels/small_product-inl.h"
@@ -91,8 +92,42 @@ HWY_INLINE T ExpRow(T* scores, T& m, T& sum) {
   return shrink;
 }
 
+// A step of a stream: the copies that serve many queries would cost more than the one.
+template <typename T>
+void AttentionOfOneQuery(const AttentionHead<T>& head, T* o, T* log_sums) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), V = head.V;
+  const int64_t padded = (head.keys + kKeys - 1) / kKeys * kKeys;
+  const auto memory = AlignedZeros<T>(padded);
+  T* const p = memory.get();
+  for (int64_t j = 0; j < head.keys; ++j) {
+    p[j] = hn::Dot::Compute<0>(d, head.in.q, head.in.k + j * head.in.k_stride, head.K);
+  }
+  for (int64_t key = 0; key < padded; key += kKeys) ScaleAndMask(p + key, head.keys - key, head.in.scale);
+  const T m = *std::max_element(p, p + head.keys);
+  auto total = hn::Zero(d);
+  for (int64_t j = 0; j < padded; j += lanes) {
+    const auto e = ExpNegAbs(d, hn::Sub(hn::Load(d, p + j), hn::Set(d, m)));
+    hn::Store(e, d, p + j);
+    total = hn::Add(total, e);
+  }
+  const T sum = hn::GetLane(hn::SumOfLanes(d, total));
+  std::fill_n(o, V, T{0});
+  for (int64_t j = 0; j < head.keys; ++j) {
+    const T weight = p[j] / sum;
+    const T* const v = head.in.v + j * head.in.v_stride;
+    int64_t i = 0;
+    for (; i + lanes <= V; i += lanes) {
+      hn::StoreU(hn::MulAdd(hn::Set(d, weight), hn::LoadU(d, v + i), hn::LoadU(d, o + i)), d, o + i);
+    }
+    for (; i < V; ++i) o[i] += weight * v[i];
+  }
+  if (log_sums != nullptr) *log_sums = m + std::log(sum);
+}
+
 template <typename T>
 void AttentionForwardHead(const AttentionHead<T>& head, T* o, T* log_sums) {
+  if (head.queries == 1) return AttentionOfOneQuery(head, o, log_sums);
   const int64_t width = PaddedWidth<T>(head.V), blocks = (head.keys + kKeys - 1) / kKeys;
   const auto memory = AlignedZeros<T>(blocks * kKeys * (head.K + width) + kQueries * (kKeys + width));
   T* const keys = memory.get();                      // blocks of [K, kKeys]

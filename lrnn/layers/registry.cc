@@ -1,17 +1,23 @@
 #include "lrnn/layers/registry.h"
 
 #include "lrnn/base/error.h"
+#include "lrnn/layers/attention.h"
 #include "lrnn/layers/delta_net.h"
+#include "lrnn/layers/diagonal.h"
+#include "lrnn/layers/full_matrix.h"
 #include "lrnn/layers/gla.h"
 #include "lrnn/layers/mamba.h"
 #include "lrnn/layers/mamba2.h"
 #include "lrnn/layers/mlstm.h"
+#include "lrnn/layers/rotation.h"
+#include "lrnn/layers/token_matrix.h"
 
 namespace lrnn {
 
 const std::vector<LayerInfo>& Layers() {
   static const std::vector<LayerInfo> layers = {
-      DeltaNetInfo(), GlaInfo(), MambaInfo(), Mamba2Info(), MlstmInfo(),
+      DeltaNetInfo(), DiagonalInfo(), FullMatrixInfo(), GlaInfo(),         MambaInfo(),
+      Mamba2Info(),   MlstmInfo(),    RotationInfo(),   TokenMatrixInfo(), AttentionInfo(),
   };
   return layers;
 }

@@ -22,11 +22,43 @@ void PrintTo(const Param& param, std::ostream* out) {
   *out << param.layer << (param.extended ? " extended" : " original");
 }
 
+// A layer that reads the tokens themselves, as one that sees x: the tokens are those of its first column.
+class TokensFromColumn : public LinearMixer {
+ public:
+  explicit TokensFromColumn(const std::shared_ptr<SequenceMixer>& layer)
+      : layer_(register_module("layer", std::dynamic_pointer_cast<LinearMixer>(layer))) {}
+
+  Tensor forward(const Tensor& x, const Sequences& sequences, MixerState* state) override {
+    return layer_->forward(x, WithIds(x, sequences), state);
+  }
+  EigenvalueRange eigenvalue_range() const override { return layer_->eigenvalue_range(); }
+  Tensor Eigenvalues(const Tensor& x, const Sequences& sequences) override {
+    return layer_->Eigenvalues(x, WithIds(x, sequences));
+  }
+  Tensor Transitions(const Tensor& x, const Sequences& sequences) override {
+    return layer_->Transitions(x, WithIds(x, sequences));
+  }
+  int64_t state_size() const override { return layer_->state_size(); }
+
+  static constexpr int64_t kVocabulary = 8;
+
+ private:
+  static Sequences WithIds(const Tensor& x, const Sequences& sequences) {
+    return sequences.WithIds(x.select(1, 0).floor().to(torch::kInt64).remainder(kVocabulary));
+  }
+
+  std::shared_ptr<LinearMixer> layer_;
+};
+
 std::shared_ptr<SequenceMixer> Make(const Param& param, uint64_t seed = 1) {
   const LayerInfo& info = FindLayer(param.layer);
-  const Fields config(nlohmann::json{{"hidden_size", kWidth}, {"allow_neg_eigval", param.extended}}, "test");
+  const Fields config(
+      nlohmann::json{
+          {"hidden_size", kWidth}, {"vocab_size", TokensFromColumn::kVocabulary}, {"allow_neg_eigval", param.extended}},
+      "test");
   Rng rng(seed, 0);
-  return info.make(WithDefaults(info, config), rng);
+  auto mixer = info.make(WithDefaults(info, config), rng);
+  return param.layer == "token_matrix" ? std::make_shared<TokensFromColumn>(mixer) : mixer;
 }
 
 // The same layer with its weights drawn larger: eigenvalues and gates then take all their values, not only those of the

@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct EigenvalueRange {
   double high = 0;
   bool operator==(const EigenvalueRange&) const = default;
 };
+inline constexpr EigenvalueRange kUnbounded{-std::numeric_limits<double>::infinity(),
+                                            std::numeric_limits<double>::infinity()};
 
 // What a mixer remembers between tokens: one tensor per kind of memory (convolution inputs, H, ...), each [N, ...] for
 // N sequences. Empty means that nothing was seen yet.

@@ -22,7 +22,8 @@ class NamedPart : public torch::nn::Module {
 
 }  // namespace
 
-BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng) : mixer_name_(skeleton.mixer) {
+BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng)
+    : has_residual_(skeleton.has_residual), mixer_name_(skeleton.mixer) {
   const int64_t D = config.PositiveInt("hidden_size");
   const double eps = config.Double(skeleton.norm_eps_key);
   mixer_norm_ = register_module(skeleton.mixer_norm, RmsNorm(D, eps));
@@ -39,7 +40,8 @@ BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng) :
 torch::Tensor BlockImpl::forward(const torch::Tensor& x, const ops::Sequences& sequences, MixerState* state,
                                  const c10::optional<torch::Tensor>& rows) {
   const torch::Tensor mixed = mixer_->forward(mixer_norm_->forward(x), sequences, state);
-  const torch::Tensor h = rows ? x.index_select(0, *rows) + mixed.index_select(0, *rows) : x + mixed;
+  const torch::Tensor change = rows ? mixed.index_select(0, *rows) : mixed;
+  const torch::Tensor h = !has_residual_ ? change : (rows ? x.index_select(0, *rows) : x) + change;
   return mlp_ ? h + mlp_->forward(mlp_norm_->forward(h)) : h;
 }
 
@@ -80,8 +82,13 @@ ModelImpl::ModelImpl(const Fields& config, uint64_t seed)
   root->register_module("layers", layers);
 
   // The fla models draw embedding and head from N(0, initializer_range); Mamba's authors keep PyTorch's defaults.
+  const double small = std::sqrt(2 / (5 * static_cast<double>(D)));
   embedding_ = embeddings->register_parameter("weight", torch::empty({vocab_size_, D}));
-  FillNormal(embedding_, skeleton_.has_mlp ? config_.Double("initializer_range") : 1.0, rng);
+  FillNormal(embedding_,
+             skeleton_.has_mlp      ? config_.Double("initializer_range")
+             : skeleton_.small_init ? small
+                                    : 1.0,
+             rng);
   for (int64_t i = 0; i < config_.PositiveInt("num_hidden_layers"); ++i) {
     blocks_.push_back(layers->register_module(std::to_string(i), Block(config_, skeleton_, rng)));
   }
@@ -92,6 +99,8 @@ ModelImpl::ModelImpl(const Fields& config, uint64_t seed)
     head_ = register_module("lm_head", Linear(D, vocab_size_));
     if (skeleton_.has_mlp) {
       FillNormal(head_->weight, config_.Double("initializer_range"), rng);
+    } else if (skeleton_.small_init) {
+      FillNormal(head_->weight, small, rng);
     } else {
       FillUniform(head_->weight, 1 / std::sqrt(static_cast<double>(D)), rng);
     }
@@ -104,10 +113,11 @@ torch::Tensor ModelImpl::forward(const torch::Tensor& tokens, const ops::Sequenc
              "[Model] expected {} tokens in one dimension, got [{}]", sequences.tokens(),
              fmt::join(tokens.sizes(), ", "));
   if (state && state->empty()) state->resize(blocks_.size());
+  const ops::Sequences with_ids = sequences.WithIds(tokens);
   torch::Tensor x = torch::embedding(embedding_, tokens);
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const bool last = i + 1 == blocks_.size();
-    x = blocks_[i]->forward(x, sequences, state ? &(*state)[i] : nullptr, last ? rows : c10::nullopt);
+    x = blocks_[i]->forward(x, with_ids, state ? &(*state)[i] : nullptr, last ? rows : c10::nullopt);
   }
   if (final_norm_) x = final_norm_->forward(x);
   return head_ ? head_->forward(x) : ops::Linear(x, embedding_);
@@ -115,11 +125,12 @@ torch::Tensor ModelImpl::forward(const torch::Tensor& tokens, const ops::Sequenc
 
 std::vector<torch::Tensor> ModelImpl::Eigenvalues(const torch::Tensor& tokens, const ops::Sequences& sequences) {
   std::vector<torch::Tensor> eigenvalues;
+  const ops::Sequences with_ids = sequences.WithIds(tokens);
   torch::Tensor x = torch::embedding(embedding_, tokens);
   for (Block& block : blocks_) {
     auto* const linear = dynamic_cast<LinearMixer*>(&block->mixer());
-    eigenvalues.push_back(linear ? linear->Eigenvalues(block->MixerInput(x), sequences) : torch::Tensor());
-    x = block->forward(x, sequences, nullptr, c10::nullopt);
+    eigenvalues.push_back(linear ? linear->Eigenvalues(block->MixerInput(x), with_ids) : torch::Tensor());
+    x = block->forward(x, with_ids, nullptr, c10::nullopt);
   }
   return eigenvalues;
 }

@@ -2,6 +2,7 @@
 //
 //   x = embedding(tokens)      for each block:  x <- x + mixer(norm(x));  x <- x + mlp(norm(x)) where there is an MLP
 //   logits = W_head norm(x)    the last norm is optional (config key use_final_norm)
+//   The simple layers' blocks are x <- mixer(norm(x)).
 //
 // tokens: [T] int64   x: [T, D]   logits: [rows, vocabulary]
 // The blocks and names of parameters follow the model_type's skeleton (lrnn/io/skeleton.h), so that checkpoints of the
@@ -38,6 +39,7 @@ class BlockImpl : public torch::nn::Module {
   const std::string& mixer_name() const { return mixer_name_; }
 
  private:
+  bool has_residual_;
   std::string mixer_name_;
   RmsNorm mixer_norm_{nullptr};
   std::shared_ptr<SequenceMixer> mixer_;

@@ -71,6 +71,9 @@ TEST(Model, InitialisationOfTheFactSheet) {
   const Model mamba = PaperModel("mamba", 100);
   EXPECT_NEAR(deviation(mamba, "backbone.embeddings.weight"), 1, 0.05);
   EXPECT_NEAR(deviation(mamba, "lm_head.weight"), 1 / std::sqrt(3.0 * 128), 3e-3);
+  const Model diagonal = PaperModel("diagonal", 100);
+  EXPECT_NEAR(deviation(diagonal, "model.embeddings.weight"), 0.0559, 2e-3);
+  EXPECT_NEAR(deviation(diagonal, "lm_head.weight"), 0.0559, 2e-3);
 }
 
 TEST(Model, ChosenRowsAreRowsOfAll) {

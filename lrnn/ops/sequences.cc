@@ -48,4 +48,12 @@ int64_t Sequences::max_length() const {
   return longest;
 }
 
+Sequences Sequences::WithIds(torch::Tensor ids) const {
+  LRNN_CHECK(ids.dim() == 1 && ids.size(0) == tokens(), "[Sequences] expected {} ids in one dimension, got [{}]",
+             tokens(), fmt::join(ids.sizes(), ", "));
+  Sequences result = *this;
+  result.ids_ = std::move(ids);
+  return result;
+}
+
 }  // namespace lrnn::ops

@@ -27,11 +27,17 @@ class Sequences {
   int64_t length(int64_t i) const { return end(i) - begin(i); }
   int64_t max_length() const;
 
+  // The same sequences with their tokens themselves, int64 [T], for what looks them up; undefined where they are not
+  // known.
+  Sequences WithIds(torch::Tensor ids) const;
+  const torch::Tensor& ids() const { return ids_; }
+
   const std::vector<int32_t>& cu_seqlens() const { return cu_seqlens_; }
   const int32_t* data() const { return cu_seqlens_.data(); }
 
  private:
   std::vector<int32_t> cu_seqlens_;
+  torch::Tensor ids_;
 };
 
 }  // namespace lrnn::ops

@@ -18,6 +18,16 @@ TEST(Sequences, FromLengthsAndFromTensor) {
   EXPECT_EQ(Sequences(torch::tensor({0, 3, 3, 8}, torch::kInt64)).cu_seqlens(), sequences.cu_seqlens());
 }
 
+TEST(Sequences, MayKnowTheirTokens) {
+  const auto sequences = Sequences::FromLengths({2, 1});
+  EXPECT_FALSE(sequences.ids().defined());
+  const auto with_ids = sequences.WithIds(torch::tensor({5, 6, 7}, torch::kInt64));
+  EXPECT_EQ(with_ids.cu_seqlens(), sequences.cu_seqlens());
+  EXPECT_EQ(with_ids.ids()[2].item<int64_t>(), 7);
+  EXPECT_EQ(MessageOf([&] { sequences.WithIds(torch::zeros({4}, torch::kInt64)); }),
+            "[Sequences] expected 3 ids in one dimension, got [4]");
+}
+
 TEST(Sequences, RefusesWhatIsNotABoundaryList) {
   EXPECT_EQ(MessageOf([] {
               Sequences(std::vector<int32_t>{0, 4, 3});

@@ -26,6 +26,11 @@ class RuntimeMixer {
 
   // x, y: [D]. Reads and updates the state. Allocates nothing itself (a kernel may, for its own scratch).
   virtual void Step(const float* x, float* state, float* scratch, float* y) const = 0;
+
+  // What the session calls. A layer that looks at the token itself does its step here; to all others x is enough.
+  virtual void StepToken(int32_t /*token*/, const float* x, float* state, float* scratch, float* y) const {
+    Step(x, state, scratch, y);
+  }
 };
 
 // The boundaries of one sequence of one token, what the kernels see of a step.

@@ -14,7 +14,7 @@
 
 namespace lrnn {
 
-// x <- x + mixer(RMSNorm(x)). A block is one of these, or two where the second is an MLP.
+// x <- x + mixer(RMSNorm(x)), or without x +. A block is one of these, or two where the second is an MLP.
 struct RuntimeSublayer {
   std::vector<float> norm;  // [D]
   std::unique_ptr<RuntimeMixer> mixer;
@@ -27,6 +27,7 @@ struct RuntimeNetwork {
   int64_t vocab_size;
   int64_t D;
   float eps;
+  bool has_residual;
   std::vector<float> embedding;  // [vocab_size, D]
   std::vector<RuntimeSublayer> sublayers;
   std::vector<float> final_norm;  // [D], or empty for none
@@ -40,6 +41,7 @@ RuntimeNetwork::RuntimeNetwork(WeightReader& weights, const RuntimeLayer& layer)
   vocab_size = config.PositiveInt("vocab_size");
   D = config.PositiveInt("hidden_size");
   eps = static_cast<float>(config.Double(skeleton.norm_eps_key, skeleton.norm_eps));
+  has_residual = skeleton.has_residual;
   embedding = weights.Read(skeleton.root + ".embeddings.weight", {vocab_size, D});
 
   const int64_t layers = config.PositiveInt("num_hidden_layers");
@@ -119,8 +121,8 @@ std::span<const float> Session::Step(int32_t token) {
     std::vector<float>& state = states_[s];
     state.resize(state.size() + sublayer.mixer->StateGrowth());
     kernels::RmsNorm(x_.data(), net.D, 1, net.D, sublayer.norm.data(), net.eps, normed_.data(), /*threads=*/1);
-    sublayer.mixer->Step(normed_.data(), state.data(), scratch_.data(), mixed_.data());
-    for (int64_t i = 0; i < net.D; ++i) x_[i] += mixed_[i];
+    sublayer.mixer->StepToken(token, normed_.data(), state.data(), scratch_.data(), mixed_.data());
+    for (int64_t i = 0; i < net.D; ++i) x_[i] = net.has_residual ? x_[i] + mixed_[i] : mixed_[i];
   }
   const float* last = x_.data();
   if (!net.final_norm.empty()) {

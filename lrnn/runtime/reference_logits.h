@@ -54,4 +54,24 @@ std::vector<Row> MambaReferenceLogits(const TestModel& model, const std::vector<
   return logits;
 }
 
+// Blocks of the simple layers: a mixer without anything beside it.
+template <typename Mixer>
+std::vector<Row> SimpleReferenceLogits(const TestModel& model, const std::vector<int32_t>& tokens) {
+  const double eps = model.config["norm_eps"];
+  std::vector<Mixer> mixers;
+  for (int i = 0; i < model.config["num_hidden_layers"]; ++i) {
+    mixers.emplace_back(model, "model.layers." + std::to_string(i) + ".mixer");
+  }
+  std::vector<Row> logits;
+  for (int32_t token : tokens) {
+    Row x = model.Embedding("model.embeddings", token);
+    for (size_t i = 0; i < mixers.size(); ++i) {
+      x = mixers[i].Step(model.Norm("model.layers." + std::to_string(i) + ".norm", x, eps));
+    }
+    if (model.config["use_final_norm"]) x = model.Norm("model.norm", x, eps);
+    logits.push_back(model.Linear(model.config["tie_word_embeddings"] ? "model.embeddings" : "lm_head", x));
+  }
+  return logits;
+}
+
 }  // namespace lrnn

@@ -1,18 +1,31 @@
 #include "lrnn/runtime/registry.h"
 
 #include "lrnn/base/error.h"
+#include "lrnn/runtime/attention.h"
 #include "lrnn/runtime/delta_net.h"
+#include "lrnn/runtime/diagonal.h"
+#include "lrnn/runtime/full_matrix.h"
 #include "lrnn/runtime/gla.h"
 #include "lrnn/runtime/mamba.h"
 #include "lrnn/runtime/mamba2.h"
 #include "lrnn/runtime/mlstm.h"
+#include "lrnn/runtime/rotation.h"
+#include "lrnn/runtime/token_matrix.h"
 
 namespace lrnn {
 
 std::span<const RuntimeLayer> RuntimeLayers() {
   static constexpr RuntimeLayer kLayers[] = {
-      {"delta_net", LoadRuntimeDeltaNet}, {"gla", LoadRuntimeGla},     {"mamba", LoadRuntimeMamba},
-      {"mamba2", LoadRuntimeMamba2},      {"mlstm", LoadRuntimeMlstm},
+      {"delta_net", LoadRuntimeDeltaNet},
+      {"diagonal", LoadRuntimeDiagonal},
+      {"full_matrix", LoadRuntimeFullMatrix},
+      {"gla", LoadRuntimeGla},
+      {"mamba", LoadRuntimeMamba},
+      {"mamba2", LoadRuntimeMamba2},
+      {"mlstm", LoadRuntimeMlstm},
+      {"rotation", LoadRuntimeRotation},
+      {"token_matrix", LoadRuntimeTokenMatrix},
+      {"attention", LoadRuntimeAttention},
   };
   return kLayers;
 }

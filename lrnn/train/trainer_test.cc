@@ -15,13 +15,17 @@ namespace lrnn {
 namespace {
 
 TrainConfig SmallConfig(const std::string& layer, const std::vector<std::string>& overrides = {}) {
+  // The extended range, where there is one.
+  const LayerInfo& info = FindLayer(layer);
+  const std::string range =
+      info.is_linear() ? fmt::format("eigenvalues = \"[{},{}]\"", info.extended.low, info.extended.high) : "";
   const std::string text = fmt::format(R"([task]
 name = "parity"
 train_lengths = [3, 10]
 eval_lengths = [10, 20]
 [model]
 layer = "{}"
-eigenvalues = "[-1,1]"
+{}
 hidden_size = 16
 num_hidden_layers = 1
 [train]
@@ -35,7 +39,7 @@ eval_every = 5
 eval_sequences = 20
 checkpoint_every = 4
 )",
-                                       layer);
+                                       layer, range);
   return ParseTrainConfig(text, "small.toml", overrides);
 }
 
