@@ -5,8 +5,11 @@
 
 namespace lrnn {
 
-// Width 15, MLPs of width 13 and a vocabulary of 11, as the other models with MLPs; but for the mixers.
-inline TestModel TestTransformer(const std::string& model_type, int64_t D, const nlohmann::json& changes) {
+// A model of width D with MLPs of width 13 and a vocabulary of 11. `add_mixer(model, prefix)` adds the tensors of one
+// mixer.
+template <typename AddMixer>
+TestModel TestTransformer(const std::string& model_type, int64_t D, const nlohmann::json& changes,
+                          const AddMixer& add_mixer) {
   TestModel model;
   auto& config = model.config;
   config = {{"model_type", model_type}, {"hidden_size", D}, {"num_hidden_layers", 2}, {"vocab_size", 11},
@@ -18,6 +21,7 @@ inline TestModel TestTransformer(const std::string& model_type, int64_t D, const
   for (int64_t i = 0; i < config["num_hidden_layers"]; ++i) {
     const std::string layer = "model.layers." + std::to_string(i) + ".";
     model.Add(layer + "attn_norm.weight", {D}, 0.2, 1);
+    add_mixer(model, layer + "attn.");
     model.Add(layer + "mlp_norm.weight", {D}, 0.2, 1);
     model.Add(layer + "mlp.gate_proj.weight", {I, D}, scale);
     model.Add(layer + "mlp.up_proj.weight", {I, D}, scale);
@@ -30,13 +34,12 @@ inline TestModel TestTransformer(const std::string& model_type, int64_t D, const
 
 // 3 heads of 6.
 inline TestModel TestAttention(const nlohmann::json& changes = nlohmann::json::object()) {
-  TestModel model = TestTransformer("attention", 18, changes);
-  model.config["num_heads"] = 3;
-  for (int64_t i = 0; i < model.config["num_hidden_layers"]; ++i) {
+  TestModel model = TestTransformer("attention", 18, changes, [](TestModel& model, const std::string& mixer) {
     for (const char* name : {"q_proj", "k_proj", "v_proj", "o_proj"}) {
-      model.Add("model.layers." + std::to_string(i) + ".attn." + name + ".weight", {18, 18}, 0.3);
+      model.Add(mixer + name + ".weight", {18, 18}, 0.3);
     }
-  }
+  });
+  model.config["num_heads"] = 3;
   return model;
 }
 

@@ -7,11 +7,8 @@ namespace lrnn {
 
 // Width 15: 3 heads with K = 4 and V = 5.
 inline TestModel TestRotation(const nlohmann::json& changes = nlohmann::json::object()) {
-  TestModel model = TestTransformer("rotation", 15, changes);
-  model.config.update({{"num_heads", 3}, {"expand_k", 0.8}, {"expand_v", 1.0}});
-  const double scale = 1 / std::sqrt(15.0);
-  for (int64_t i = 0; i < model.config["num_hidden_layers"]; ++i) {
-    const std::string mixer = "model.layers." + std::to_string(i) + ".attn.";
+  TestModel model = TestTransformer("rotation", 15, changes, [](TestModel& model, const std::string& mixer) {
+    const double scale = 1 / std::sqrt(15.0);
     model.Add(mixer + "q_proj.weight", {12, 15}, scale);
     model.Add(mixer + "k_proj.weight", {12, 15}, scale);
     model.Add(mixer + "v_proj.weight", {15, 15}, scale);
@@ -23,7 +20,8 @@ inline TestModel TestRotation(const nlohmann::json& changes = nlohmann::json::ob
     model.Add(mixer + "angle_proj.weight", {2, 15}, scale);
     model.Add(mixer + "o_norm.weight", {5}, 0.2, 1);
     model.Add(mixer + "o_proj.weight", {15, 15}, scale);
-  }
+  });
+  model.config.update({{"num_heads", 3}, {"expand_k", 0.8}, {"expand_v", 1.0}});
   return model;
 }
 
