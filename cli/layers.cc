@@ -15,15 +15,23 @@ Model PaperModel(const LayerInfo& layer) {
                0);
 }
 
+std::string Range(EigenvalueRange range) { return fmt::format("[{},{}]", range.low, range.high); }
+
+std::string StateBytes(const Model& model) {
+  constexpr auto kItem = static_cast<int64_t>(sizeof(float));
+  std::string text = fmt::format("{}", model->state_size() * kItem);
+  if (model->state_growth() > 0) text += fmt::format(" + {}/token", model->state_growth() * kItem);
+  return text;
+}
+
 void ListLayers() {
-  fmt::print("{:<12} {:<12} {:<18} {:<9} {:<9} {:>10} {:>12}\n", "layer", "", "transition", "original", "extended",
-             "parameters", "state bytes");
+  static constexpr char kRow[] = "{:<19} {:<15} {:<32} {:<10} {:<9} {:>10} {:>15}\n";
+  fmt::print(kRow, "layer", "", "transition", "original", "extended", "parameters", "state bytes");
   for (const LayerInfo& layer : Layers()) {
-    const auto range = [](EigenvalueRange r) { return fmt::format("[{},{}]", r.low, r.high); };
     const Model model = PaperModel(layer);
-    fmt::print("{:<12} {:<12} {:<18} {:<9} {:<9} {:>10} {:>12}\n", layer.name, layer.title, layer.transition,
-               range(layer.original), range(layer.extended), model->parameter_count(),
-               model->state_size() * static_cast<int64_t>(sizeof(float)));
+    fmt::print(kRow, layer.name, layer.title, layer.is_linear() ? layer.transition : "not linear",
+               layer.is_linear() ? Range(layer.original) : "-",
+               layer.has_extended_range() ? Range(layer.extended) : "-", model->parameter_count(), StateBytes(model));
   }
   fmt::print(
       "\nParameters and state of a model with hidden_size 128, 2 layers and 10 tokens. Settings of a layer: lrnn "
@@ -32,10 +40,13 @@ void ListLayers() {
 
 void ShowLayer(const std::string& name) {
   const LayerInfo& layer = FindLayer(name);
-  fmt::print(
-      "{}: transition {}; eigenvalues in [{},{}], extended [{},{}]\n\nKeys in the [model] section, with their "
-      "defaults:\n",
-      layer.title, layer.transition, layer.original.low, layer.original.high, layer.extended.low, layer.extended.high);
+  if (layer.is_linear()) {
+    fmt::print("{}: transition {}; eigenvalues in {}{}\n", layer.title, layer.transition, Range(layer.original),
+               layer.has_extended_range() ? ", extended " + Range(layer.extended) : "");
+  } else {
+    fmt::print("{}: not a linear RNN\n", layer.title);
+  }
+  fmt::print("\nKeys in the [model] section, with their defaults:\n");
   for (const ConfigKey& key : layer.keys) fmt::print("  {:<20} {:<8} {}\n", key.name, key.value.dump(), key.help);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lrnn/base/error.h"
+#include "lrnn/io/dialects.h"
 #include "lrnn/io/json_file.h"
 
 namespace lrnn {
@@ -14,6 +15,7 @@ namespace {
 constexpr char kConfig[] = "config.json";
 constexpr char kWeights[] = "model.safetensors";
 constexpr char kIndex[] = "model.safetensors.index.json";
+constexpr char kPickle[] = "pytorch_model.bin";
 
 }  // namespace
 
@@ -30,11 +32,16 @@ ModelDirectory ModelDirectory::Open(const fs::path& path) {
     model.files_.push_back(SafetensorsFile::Open(path / kWeights));
     model.tensors_ = model.files_.front().tensors();
   } else {
+    LRNN_CHECK(fs::exists(path / kIndex, ignored) || !fs::exists(path / kPickle, ignored),
+               "{}: {} is a program, which lrnn does not run: save the model as {}", path.string(), kPickle, kWeights);
     LRNN_CHECK(fs::exists(path / kIndex, ignored), "{}: not a model directory: neither {} nor {} is there",
                path.string(), kWeights, kIndex);
     model.weights_path_ = path / kIndex;
     model.OpenShards(path / kIndex);
   }
+  nlohmann::json config = model.config();
+  ToOneForm(config, model.tensors_, model.joined_, model.fields_.source());
+  model.fields_ = Fields(std::move(config), model.fields_.source());
   return model;
 }
 

@@ -3,6 +3,8 @@
 //   config.json                       model_type, sizes, flags
 //   model.safetensors                 the weights, or in parts:
 //   model.safetensors.index.json      {"weight_map": {tensor: file}}, and the files it names
+//
+// Whatever way of the field it is written in, it is shown in one form (lrnn/io/dialects.h).
 #pragma once
 
 #include <filesystem>
@@ -42,6 +44,7 @@ class ModelDirectory {
   std::filesystem::path weights_path_;  // model.safetensors or its index, for messages
   std::vector<SafetensorsFile> files_;
   TensorMap tensors_;
+  std::vector<std::vector<std::byte>> joined_;  // tensors that are parts in the files
 };
 
 // Writes config.json and model.safetensors, creating the directory when needed. Each file is replaced atomically,

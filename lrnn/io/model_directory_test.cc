@@ -40,6 +40,22 @@ class ModelDirectoryTest : public testing::Test {
   int32_t integer_ = 7;
 };
 
+TEST_F(ModelDirectoryTest, OtherDialectsAreShownInOneForm) {
+  WriteModelDirectory(path_, {{"model_type", "gated_deltaproduct"}, {"use_gate", false}},
+                      {{"l.attn.k_projs.0.weight", a_}, {"l.attn.k_projs.1.weight", a_}});
+  const ModelDirectory moved = [&] { return ModelDirectory::Open(path_); }();
+  EXPECT_EQ(moved.fields().Bool("use_output_gate"), false);
+  EXPECT_EQ(moved.Floats("l.attn.k_proj.weight", {4, 3}), (std::vector<float>{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(ModelDirectoryTest, Pickles) {
+  WriteModelDirectory(path_, {{"model_type", "mamba"}}, {});
+  std::filesystem::rename(path_ / "model.safetensors", path_ / "pytorch_model.bin");
+  EXPECT_EQ(OpenMessage(), path_.string() +
+                               ": pytorch_model.bin is a program, which lrnn does not run: save the model "
+                               "as model.safetensors");
+}
+
 TEST_F(ModelDirectoryTest, RoundTrip) {
   const TensorView integer{DType::I32, {}, reinterpret_cast<const std::byte*>(&integer_), 4};
   WriteModelDirectory(path_, {{"model_type", "delta_net"}, {"hidden_size", 3}}, {{"a", a_}, {"b", b_}, {"i", integer}});

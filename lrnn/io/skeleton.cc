@@ -14,8 +14,10 @@ const std::map<std::string, Skeleton, std::less<>>& Skeletons() {
   static const Skeleton simple{
       "model", "norm", "mixer", false, "norm", "norm_eps", 1e-5, /*has_residual=*/false, /*small_init=*/true};
   static const std::map<std::string, Skeleton, std::less<>> skeletons{
-      {"attention", fla}, {"delta_net", fla}, {"diagonal", simple}, {"full_matrix", simple}, {"gla", fla},
-      {"mamba", mamba},   {"mamba2", mamba},  {"mlstm", xlstm},     {"rotation", fla},       {"token_matrix", simple}};
+      {"attention", fla},      {"delta_net", fla},          {"diagonal", simple}, {"full_matrix", simple},
+      {"gated_deltanet", fla}, {"gated_deltaproduct", fla}, {"gla", fla},         {"hybrid", fla},
+      {"mamba", mamba},        {"mamba2", mamba},           {"mlstm", xlstm},     {"rotation", fla},
+      {"token_matrix", simple}};
   return skeletons;
 }
 

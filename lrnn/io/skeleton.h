@@ -5,6 +5,7 @@
 //   xlstm    R.embeddings         R.layers.0.xlstm_norm     .xlstm.*                     R.post_blocks_norm  lm_head
 //            with R = xlstm_block_stack
 //   simple   model.embeddings     model.layers.0.norm       .mixer.*                     model.norm       lm_head
+//   hybrid   model.embeddings     model.layers.0 as in the layer's own model            model.norm       lm_head
 //
 //   h = x + mixer(norm(x)),   and with an MLP   h + mlp(mlp_norm(h));   in `simple` h = mixer(norm(x))
 #pragma once

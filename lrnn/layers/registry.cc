@@ -5,6 +5,8 @@
 #include "lrnn/layers/delta_net.h"
 #include "lrnn/layers/diagonal.h"
 #include "lrnn/layers/full_matrix.h"
+#include "lrnn/layers/gated_deltanet.h"
+#include "lrnn/layers/gated_deltaproduct.h"
 #include "lrnn/layers/gla.h"
 #include "lrnn/layers/mamba.h"
 #include "lrnn/layers/mamba2.h"
@@ -16,8 +18,8 @@ namespace lrnn {
 
 const std::vector<LayerInfo>& Layers() {
   static const std::vector<LayerInfo> layers = {
-      DeltaNetInfo(), DiagonalInfo(), FullMatrixInfo(), GlaInfo(),         MambaInfo(),
-      Mamba2Info(),   MlstmInfo(),    RotationInfo(),   TokenMatrixInfo(), AttentionInfo(),
+      DeltaNetInfo(), DiagonalInfo(), FullMatrixInfo(), GatedDeltaNetInfo(), GatedDeltaProductInfo(), GlaInfo(),
+      MambaInfo(),    Mamba2Info(),   MlstmInfo(),      RotationInfo(),      TokenMatrixInfo(),       AttentionInfo(),
   };
   return layers;
 }

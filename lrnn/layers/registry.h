@@ -32,6 +32,9 @@ struct LayerInfo {
   std::vector<ConfigKey> keys;
   // `config` has hidden_size, allow_neg_eigval and all the keys above.
   std::function<std::shared_ptr<SequenceMixer>(const Fields& config, Rng& rng)> make;
+  // In a block with an MLP, W_down of the MLP starts as U(-1, 1) / sqrt(its inputs) instead of N(0, initializer_range);
+  // both over sqrt(2 layers).
+  bool uniform_mlp_down = false;
 
   bool is_linear() const { return !transition.empty(); }
   bool has_extended_range() const { return !(original == extended); }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lrnn/base/error.h"
+#include "lrnn/io/layer_configs.h"
 #include "lrnn/layers/initialise.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/ops/linear.h"
@@ -25,15 +26,21 @@ class NamedPart : public torch::nn::Module {
 BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng)
     : has_residual_(skeleton.has_residual), mixer_name_(skeleton.mixer) {
   const int64_t D = config.PositiveInt("hidden_size");
-  const double eps = config.Double(skeleton.norm_eps_key);
+  const double eps = config.Double(skeleton.norm_eps_key, skeleton.norm_eps);
   mixer_norm_ = register_module(skeleton.mixer_norm, RmsNorm(D, eps));
-  mixer_ = register_module(skeleton.mixer, FindLayer(config.String("model_type")).make(config, rng));
+  const LayerInfo& layer = FindLayer(config.String("model_type"));
+  mixer_ = register_module(skeleton.mixer, layer.make(config, rng));
   if (skeleton.has_mlp) {
     const int64_t inner = config.PositiveInt("intermediate_size");
     const double deviation = config.Double("initializer_range");
-    const double depth = static_cast<double>(config.PositiveInt("num_hidden_layers"));
+    const double shrink = 1 / std::sqrt(2 * static_cast<double>(config.PositiveInt("num_hidden_layers")));
     mlp_norm_ = register_module("mlp_norm", RmsNorm(D, eps));
-    mlp_ = register_module("mlp", SwiGlu(D, inner, deviation, deviation / std::sqrt(2 * depth), rng));
+    mlp_ = register_module("mlp", SwiGlu(D, inner, deviation, rng));
+    if (layer.uniform_mlp_down) {
+      FillUniform(mlp_->down_weight(), shrink / std::sqrt(static_cast<double>(inner)), rng);
+    } else {
+      FillNormal(mlp_->down_weight(), shrink * deviation, rng);
+    }
   }
 }
 
@@ -47,13 +54,43 @@ torch::Tensor BlockImpl::forward(const torch::Tensor& x, const ops::Sequences& s
 
 namespace {
 
+// The list of a hybrid with all keys of all layers, so that the file does not depend on defaults.
+nlohmann::json CompleteList(const Fields& config) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Fields& given : ListedLayers(config)) {
+    const LayerInfo* layer;
+    try {
+      layer = &FindLayer(given.String("model_type"));
+    } catch (const Error& error) {
+      Fail("{}: {}", given.source(), error.what());
+    }
+    const nlohmann::json with_defaults = WithDefaults(*layer, given).json();
+    nlohmann::json complete = {{"layer", layer->name}, {"allow_neg_eigval", with_defaults["allow_neg_eigval"]}};
+    for (const ConfigKey& key : layer->keys) complete[key.name] = with_defaults[key.name];
+    const nlohmann::json& entry = config.json().at("layers")[list.size()];
+    if (entry.is_object()) {
+      for (const auto& item : entry.items()) {
+        LRNN_CHECK(complete.contains(item.key()), "{}: unknown key \"{}\" of {}", given.source(), item.key(),
+                   layer->name);
+      }
+    }
+    list.push_back(std::move(complete));
+  }
+  return list;
+}
+
 // Settings that all models have, with their defaults.
 Fields CompleteConfig(const Fields& config, const Skeleton& skeleton) {
-  const Fields layer = WithDefaults(FindLayer(config.String("model_type")), config);
+  const bool is_hybrid = config.String("model_type") == kHybrid;
+  const Fields layer = is_hybrid ? config : WithDefaults(FindLayer(config.String("model_type")), config);
   nlohmann::json all = layer.json();
   const auto set_default = [&](const std::string& key, const nlohmann::json& value) {
     if (!layer.Has(key)) all[key] = value;
   };
+  if (is_hybrid) {
+    all["layers"] = CompleteList(config);
+    set_default("num_hidden_layers", all["layers"].size());
+  }
   set_default(skeleton.norm_eps_key, skeleton.norm_eps);
   set_default("tie_word_embeddings", false);
   set_default("use_final_norm", true);
@@ -89,8 +126,9 @@ ModelImpl::ModelImpl(const Fields& config, uint64_t seed)
              : skeleton_.small_init ? small
                                     : 1.0,
              rng);
-  for (int64_t i = 0; i < config_.PositiveInt("num_hidden_layers"); ++i) {
-    blocks_.push_back(layers->register_module(std::to_string(i), Block(config_, skeleton_, rng)));
+  for (const Fields& layer : LayerConfigs(config_)) {
+    const Skeleton& block = SkeletonOf(layer.String("model_type"));
+    blocks_.push_back(layers->register_module(std::to_string(blocks_.size()), Block(layer, block, rng)));
   }
   if (config_.Bool("use_final_norm")) {
     final_norm_ = root->register_module(skeleton_.final_norm, RmsNorm(D, config_.Double(skeleton_.norm_eps_key)));
@@ -139,7 +177,7 @@ std::vector<std::string> ModelImpl::WithoutWeightDecay() const {
   std::vector<std::string> names;
   for (size_t i = 0; i < blocks_.size(); ++i) {
     for (const std::string& name : blocks_[i]->mixer().WithoutWeightDecay()) {
-      names.push_back(fmt::format("{}.layers.{}.{}.{}", skeleton_.root, i, skeleton_.mixer, name));
+      names.push_back(fmt::format("{}.layers.{}.{}.{}", skeleton_.root, i, blocks_[i]->mixer_name(), name));
     }
   }
   return names;

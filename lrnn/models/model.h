@@ -50,8 +50,9 @@ TORCH_MODULE(Block);
 
 class ModelImpl : public torch::nn::Module {
  public:
-  // `config` is a config.json: model_type, vocab_size, hidden_size, num_hidden_layers and the layer's keys. Weights are
-  // initialised as the layer's authors do, from `seed`.
+  // `config` is a config.json: model_type, vocab_size, hidden_size, num_hidden_layers and the layer's keys, or for a
+  // hybrid those of its layers (lrnn/io/layer_configs.h). Weights are initialised as the layers' authors do, from
+  // `seed`.
   ModelImpl(const Fields& config, uint64_t seed);
 
   // Logits of all tokens, or of the given rows (int64, ascending): only they go through the last MLP and the head.

@@ -81,7 +81,9 @@ Model LoadModel(const std::filesystem::path& directory) {
   Model model(Fields(config, files.fields().source()), 0);
   std::vector<std::pair<std::string, torch::Tensor>> parameters;
   for (const auto& item : model->named_parameters()) parameters.emplace_back(item.key(), item.value());
-  CopyInto(files.tensors(), parameters, directory.string());
+  TensorMap tensors = files.tensors();
+  if (model->config().Bool("tie_word_embeddings")) tensors.erase("lm_head.weight");  // some store it all the same
+  CopyInto(tensors, parameters, directory.string());
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/ops/gradient_check.h"
 
@@ -68,6 +69,15 @@ TEST(Model, InitialisationOfTheFactSheet) {
   EXPECT_NEAR(deviation(delta, "lm_head.weight"), 0.02, 1e-3);
   EXPECT_NEAR(deviation(delta, "model.layers.0.mlp.up_proj.weight"), 0.02, 1e-3);
   EXPECT_NEAR(deviation(delta, "model.layers.0.mlp.down_proj.weight"), 0.01, 5e-4);
+  for (const char* gated : {"gated_deltanet", "gated_deltaproduct"}) {
+    const Model model = PaperModel(gated, 100);
+    EXPECT_NEAR(deviation(model, "model.embeddings.weight"), 0.02, 1e-3);
+    EXPECT_NEAR(deviation(model, "model.layers.1.mlp.gate_proj.weight"), 0.02, 1e-3);
+    // U(-b, b) with b = 1 / sqrt(512), over sqrt(4)
+    const Tensor down = model->named_parameters()["model.layers.1.mlp.down_proj.weight"];
+    EXPECT_NEAR(down.abs().max().item<double>(), 0.5 / std::sqrt(512.0), 1e-5);
+    EXPECT_NEAR(down.std().item<double>(), 0.5 / std::sqrt(3 * 512.0), 1e-4);
+  }
   const Model mamba = PaperModel("mamba", 100);
   EXPECT_NEAR(deviation(mamba, "backbone.embeddings.weight"), 1, 0.05);
   EXPECT_NEAR(deviation(mamba, "lm_head.weight"), 1 / std::sqrt(3.0 * 128), 3e-3);
@@ -112,6 +122,57 @@ TEST(Model, WithoutWeightDecayNamesParameters) {
                                    "backbone.layers.1.mixer.A_log", "backbone.layers.1.mixer.D"));
   for (const auto& name : mamba->WithoutWeightDecay()) EXPECT_TRUE(mamba->named_parameters().contains(name));
   EXPECT_THAT(SmallModel("delta_net")->WithoutWeightDecay(), testing::IsEmpty());
+}
+
+TEST(Model, HybridsMixLayers) {
+  const nlohmann::json mixed = {"delta_net", {{"layer", "mamba"}, {"state_size", 3}}, "gla"};
+  Model model = SmallModel("hybrid", {{"layers", mixed}, {"num_hidden_layers", 6}, {"num_heads", 2}});
+  const auto names = model->named_parameters();
+  EXPECT_THAT(names.keys(),
+              testing::IsSupersetOf({"model.embeddings.weight", "model.layers.0.attn_norm.weight",
+                                     "model.layers.3.attn.q_conv1d.weight", "model.layers.0.mlp.gate_proj.weight",
+                                     "model.layers.1.norm.weight", "model.layers.4.mixer.A_log",
+                                     "model.layers.5.attn.gk_proj.0.weight", "model.norm.weight", "lm_head.weight"}));
+  EXPECT_EQ(names["model.layers.1.mixer.A_log"].size(1), 3);
+  EXPECT_THAT(model->WithoutWeightDecay(), testing::Contains("model.layers.4.mixer.A_log"));
+  for (const auto& name : model->WithoutWeightDecay()) EXPECT_TRUE(names.contains(name)) << name;
+
+  // A block is what it is in a model of its own kind.
+  int64_t blocks = 0, states = 0;
+  for (const char* type : {"delta_net", "mamba", "gla"}) {
+    const nlohmann::json own = {{"num_hidden_layers", 1}, {"num_heads", 2}, {"state_size", 3}};
+    Model single = SmallModel(type, own);
+    blocks += single->parameter_count() - 2 * 7 * 16 - 16;
+    states += single->state_size();
+  }
+  EXPECT_EQ(model->parameter_count(), 2 * blocks + 2 * 7 * 16 + 16);
+  EXPECT_EQ(model->state_size(), 2 * states);
+
+  // The config says all, so that defaults may change.
+  const nlohmann::json list = model->config().json()["layers"];
+  EXPECT_EQ(list[1]["layer"], "mamba");
+  EXPECT_EQ(list[1]["state_size"], 3);
+  EXPECT_EQ(list[1]["conv_kernel"], 4);
+  EXPECT_EQ(list[2]["num_heads"], 2);
+  EXPECT_EQ(list[2]["allow_neg_eigval"], true);
+
+  EXPECT_EQ(model->eigenvalue_range(), (EigenvalueRange{-1, 1}));
+  const auto eigenvalues = model->Eigenvalues(Tokens(4), Sequences::Single(4));
+  EXPECT_EQ(eigenvalues.size(), 6u);
+  for (const Tensor& each : eigenvalues) EXPECT_EQ(each.size(0), 4);
+}
+
+TEST(Model, HybridErrors) {
+  const auto message = [](nlohmann::json layers) {
+    return MessageOf([&] { SmallModel("hybrid", {{"layers", layers}}); });
+  };
+  EXPECT_THAT(message({"delta_net", "lstn"}),
+              testing::HasSubstr("test: layers[1]: unknown layer \"lstn\" (known: delta_net"));
+  EXPECT_EQ(message({"delta_net", {{"layer", "gla"}, {"hidden_size", 3}}}),
+            "test: layers[1]: unknown key \"hidden_size\" of gla");
+  EXPECT_EQ(message({{{"layer", "gla"}, {"num_heads", 3}}, "gla"}),
+            "test: layers[0]: field \"num_heads\": expected a divisor of 8 (hidden_size times expand_k), got 3");
+  EXPECT_EQ(message(nlohmann::json::array()), "test: field \"layers\": expected a list of layers, got []");
 }
 
 TEST(Model, RefusesTokensThatAreNotOnePerRow) {

@@ -5,13 +5,12 @@
 
 namespace lrnn {
 
-SwiGluImpl::SwiGluImpl(int64_t width, int64_t inner, double deviation, double down_deviation, Rng& rng) {
+SwiGluImpl::SwiGluImpl(int64_t width, int64_t inner, double deviation, Rng& rng) {
   gate_proj_ = register_module("gate_proj", Linear(width, inner));
   up_proj_ = register_module("up_proj", Linear(width, inner));
   down_proj_ = register_module("down_proj", Linear(inner, width));
   FillNormal(gate_proj_->weight, deviation, rng);
   FillNormal(up_proj_->weight, deviation, rng);
-  FillNormal(down_proj_->weight, down_deviation, rng);
 }
 
 torch::Tensor SwiGluImpl::forward(const torch::Tensor& x) {

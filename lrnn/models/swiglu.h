@@ -8,9 +8,10 @@ namespace lrnn {
 
 class SwiGluImpl : public torch::nn::Module {
  public:
-  // Weights N(0, deviation), those of `down_proj` N(0, down_deviation).
-  SwiGluImpl(int64_t width, int64_t inner, double deviation, double down_deviation, Rng& rng);
+  // Weights N(0, deviation), but those of `down_proj` 0: the block fills them.
+  SwiGluImpl(int64_t width, int64_t inner, double deviation, Rng& rng);
   torch::Tensor forward(const torch::Tensor& x);  // [T, width] -> [T, width]
+  torch::Tensor down_weight() { return down_proj_->weight; }
 
  private:
   Linear gate_proj_{nullptr}, up_proj_{nullptr}, down_proj_{nullptr};

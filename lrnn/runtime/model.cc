@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lrnn/base/error.h"
+#include "lrnn/io/layer_configs.h"
 #include "lrnn/io/model_directory.h"
 #include "lrnn/io/skeleton.h"
 #include "lrnn/kernels/matvec.h"
@@ -17,41 +18,51 @@ namespace lrnn {
 // x <- x + mixer(RMSNorm(x)), or without x +. A block is one of these, or two where the second is an MLP.
 struct RuntimeSublayer {
   std::vector<float> norm;  // [D]
+  float eps;                // of the norm
+  bool has_residual;
   std::unique_ptr<RuntimeMixer> mixer;
 };
 
 struct RuntimeNetwork {
-  RuntimeNetwork(WeightReader& weights, const RuntimeLayer& layer);
+  explicit RuntimeNetwork(WeightReader& weights);
 
   Vocabulary vocabulary;
   int64_t vocab_size;
   int64_t D;
-  float eps;
-  bool has_residual;
   std::vector<float> embedding;  // [vocab_size, D]
   std::vector<RuntimeSublayer> sublayers;
   std::vector<float> final_norm;  // [D], or empty for none
-  std::vector<float> head;        // [vocab_size, D], or empty: the embedding
+  float final_eps;
+  std::vector<float> head;  // [vocab_size, D], or empty: the embedding
 };
 
-RuntimeNetwork::RuntimeNetwork(WeightReader& weights, const RuntimeLayer& layer)
-    : vocabulary(Vocabulary::FromConfig(weights.config())) {
+RuntimeNetwork::RuntimeNetwork(WeightReader& weights) : vocabulary(Vocabulary::FromConfig(weights.config())) {
   const Fields& config = weights.config();
-  const Skeleton& skeleton = SkeletonOf(layer.model_type);
+  const std::vector<Fields> layers = LayerConfigs(config);
+  for (const Fields& layer : layers) FindRuntimeLayer(layer);  // or an Error before anything is read
+  const Skeleton& skeleton = SkeletonOf(config.String("model_type"));
   vocab_size = config.PositiveInt("vocab_size");
   D = config.PositiveInt("hidden_size");
-  eps = static_cast<float>(config.Double(skeleton.norm_eps_key, skeleton.norm_eps));
-  has_residual = skeleton.has_residual;
   embedding = weights.Read(skeleton.root + ".embeddings.weight", {vocab_size, D});
 
-  const int64_t layers = config.PositiveInt("num_hidden_layers");
-  for (int64_t i = 0; i < layers; ++i) {
+  const auto eps = [](const Fields& fields, const Skeleton& names) {
+    return static_cast<float>(fields.Double(names.norm_eps_key, names.norm_eps));
+  };
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const RuntimeLayer& layer = FindRuntimeLayer(layers[i]);
+    const Skeleton& block = SkeletonOf(layer.model_type);
     const std::string prefix = fmt::format("{}.layers.{}.", skeleton.root, i);
-    const auto norm = [&](const std::string& name) { return weights.Read(prefix + name + ".weight", {D}); };
-    sublayers.push_back({norm(skeleton.mixer_norm), layer.load(weights, prefix + skeleton.mixer)});
-    if (skeleton.has_mlp) sublayers.push_back({norm("mlp_norm"), LoadRuntimeSwiGlu(weights, prefix + "mlp")});
+    const auto add = [&](const std::string& norm, bool has_residual, const std::string& mixer, auto* load) {
+      std::vector<float> scale = weights.Read(prefix + norm + ".weight", {D});
+      sublayers.push_back({std::move(scale), eps(layers[i], block), has_residual, load(weights, prefix + mixer)});
+    };
+    weights.UseConfig(layers[i]);
+    add(block.mixer_norm, block.has_residual, block.mixer, layer.load);
+    if (block.has_mlp) add("mlp_norm", true, "mlp", LoadRuntimeSwiGlu);
   }
+  weights.UseConfig(config);
 
+  final_eps = eps(config, skeleton);
   if (config.Bool("use_final_norm", true)) {
     final_norm = weights.Read(fmt::format("{}.{}.weight", skeleton.root, skeleton.final_norm), {D});
   }
@@ -120,13 +131,13 @@ std::span<const float> Session::Step(int32_t token) {
     const RuntimeSublayer& sublayer = net.sublayers[s];
     std::vector<float>& state = states_[s];
     state.resize(state.size() + sublayer.mixer->StateGrowth());
-    kernels::RmsNorm(x_.data(), net.D, 1, net.D, sublayer.norm.data(), net.eps, normed_.data(), /*threads=*/1);
+    kernels::RmsNorm(x_.data(), net.D, 1, net.D, sublayer.norm.data(), sublayer.eps, normed_.data(), /*threads=*/1);
     sublayer.mixer->StepToken(token, normed_.data(), state.data(), scratch_.data(), mixed_.data());
-    for (int64_t i = 0; i < net.D; ++i) x_[i] = net.has_residual ? x_[i] + mixed_[i] : mixed_[i];
+    for (int64_t i = 0; i < net.D; ++i) x_[i] = sublayer.has_residual ? x_[i] + mixed_[i] : mixed_[i];
   }
   const float* last = x_.data();
   if (!net.final_norm.empty()) {
-    kernels::RmsNorm(x_.data(), net.D, 1, net.D, net.final_norm.data(), net.eps, normed_.data(), /*threads=*/1);
+    kernels::RmsNorm(x_.data(), net.D, 1, net.D, net.final_norm.data(), net.final_eps, normed_.data(), /*threads=*/1);
     last = normed_.data();
   }
   const std::vector<float>& head = net.head.empty() ? net.embedding : net.head;
@@ -137,8 +148,7 @@ std::span<const float> Session::Step(int32_t token) {
 RuntimeModel RuntimeModel::Load(const std::filesystem::path& path) {
   const ModelDirectory files = ModelDirectory::Open(path);
   WeightReader weights(files);
-  const RuntimeLayer& layer = FindRuntimeLayer(files.fields());
-  return RuntimeModel(std::make_shared<const RuntimeNetwork>(weights, layer));
+  return RuntimeModel(std::make_shared<const RuntimeNetwork>(weights));
 }
 
 int64_t RuntimeModel::vocab_size() const { return network_->vocab_size; }

@@ -3,6 +3,7 @@
 
 #include "lrnn/io/test_directory.h"
 #include "lrnn/runtime/model.h"
+#include "lrnn/runtime/test_delta_rule.h"
 #include "lrnn/runtime/test_model.h"
 
 namespace lrnn {

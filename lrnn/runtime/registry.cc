@@ -2,7 +2,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/runtime/attention.h"
-#include "lrnn/runtime/delta_net.h"
+#include "lrnn/runtime/delta_rule.h"
 #include "lrnn/runtime/diagonal.h"
 #include "lrnn/runtime/full_matrix.h"
 #include "lrnn/runtime/gla.h"
@@ -19,6 +19,8 @@ std::span<const RuntimeLayer> RuntimeLayers() {
       {"delta_net", LoadRuntimeDeltaNet},
       {"diagonal", LoadRuntimeDiagonal},
       {"full_matrix", LoadRuntimeFullMatrix},
+      {"gated_deltanet", LoadRuntimeGatedDeltaNet},
+      {"gated_deltaproduct", LoadRuntimeGatedDeltaProduct},
       {"gla", LoadRuntimeGla},
       {"mamba", LoadRuntimeMamba},
       {"mamba2", LoadRuntimeMamba2},

@@ -1,5 +1,6 @@
 #include "lrnn/runtime/short_conv.h"
 
+#include "lrnn/base/error.h"
 #include "lrnn/kernels/causal_conv.h"
 #include "lrnn/runtime/mixer.h"
 
@@ -12,7 +13,18 @@ RuntimeShortConv RuntimeShortConv::Load(WeightReader& weights, const std::string
   return conv;
 }
 
-void RuntimeShortConv::Step(const float* x, float* state, float* y) const {
+RuntimeShortConv RuntimeShortConv::Stack(const std::vector<RuntimeShortConv>& convs) {
+  RuntimeShortConv stack{0, convs.at(0).width, {}, {}};
+  for (const RuntimeShortConv& conv : convs) {
+    LRNN_CHECK(conv.width == stack.width && conv.bias.empty(),
+               "[RuntimeShortConv::Stack] expected width {} and no bias, got width {}", stack.width, conv.width);
+    stack.channels += conv.channels;
+    stack.weight.insert(stack.weight.end(), conv.weight.begin(), conv.weight.end());
+  }
+  return stack;
+}
+
+void RuntimeShortConv::Step(const float* x, float* state, float* y, bool silu) const {
   kernels::CausalConv({.cu_seqlens = kOneToken,
                        .S = 1,
                        .D = channels,
@@ -22,7 +34,7 @@ void RuntimeShortConv::Step(const float* x, float* state, float* y) const {
                        .weight = weight.data(),
                        .bias = bias.empty() ? nullptr : bias.data(),
                        .initial_state = state,
-                       .silu = true},
+                       .silu = silu},
                       y, state, /*threads=*/1);
 }
 

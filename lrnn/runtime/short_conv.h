@@ -20,11 +20,14 @@ struct RuntimeShortConv {
   static RuntimeShortConv Load(WeightReader& weights, const std::string& name, int64_t channels, int64_t width,
                                bool has_bias);
 
+  // The convolutions side by side, as one of all their channels. Without bias.
+  static RuntimeShortConv Stack(const std::vector<RuntimeShortConv>& convs);
+
   // The last width - 1 inputs.
   int64_t StateSize() const { return (width - 1) * channels; }
 
-  // y = silu(conv(x))
-  void Step(const float* x, float* state, float* y) const;
+  // y = silu(conv(x)), or conv(x)
+  void Step(const float* x, float* state, float* y, bool silu = true) const;
 };
 
 }  // namespace lrnn

@@ -15,10 +15,8 @@ class RuntimeSwiGlu : public RuntimeMixer {
     if (activation != "swish" && activation != "silu") config.Refuse("hidden_act", "\"swish\" or \"silu\"");
     const int64_t D = config.PositiveInt("hidden_size");
     inner_ = config.PositiveInt("intermediate_size", DefaultIntermediateSize(D, config.PositiveInt("hidden_ratio", 4)));
-    gate_up_ = weights.Has(prefix + ".up_proj.weight")
-                   ? RuntimeLinear::Stack({RuntimeLinear::Load(weights, prefix + ".gate_proj", D, inner_),
-                                           RuntimeLinear::Load(weights, prefix + ".up_proj", D, inner_)})
-                   : RuntimeLinear::Load(weights, prefix + ".gate_proj", D, 2 * inner_);
+    gate_up_ = RuntimeLinear::Stack({RuntimeLinear::Load(weights, prefix + ".gate_proj", D, inner_),
+                                     RuntimeLinear::Load(weights, prefix + ".up_proj", D, inner_)});
     down_ = RuntimeLinear::Load(weights, prefix + ".down_proj", inner_, D);
   }
 

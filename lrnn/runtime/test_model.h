@@ -97,56 +97,6 @@ inline Row Sum(Row a, const Row& b) {
   return a;
 }
 
-// A delta_net of width 15: 3 heads with K = 2 and V = 7. `changes` replace settings of its config.
-inline TestModel TestDeltaNet(const nlohmann::json& changes = nlohmann::json::object()) {
-  TestModel model;
-  auto& config = model.config;
-  config = {{"model_type", "delta_net"},
-            {"hidden_size", 15},
-            {"num_hidden_layers", 2},
-            {"num_heads", 3},
-            {"expand_k", 0.4},
-            {"expand_v", 1.4},
-            {"conv_size", 4},
-            {"vocab_size", 11},
-            {"intermediate_size", 13},
-            {"norm_eps", 1e-4},
-            {"use_short_conv", true},
-            {"allow_neg_eigval", false},
-            {"qk_activation", "silu"},
-            {"use_final_norm", true},
-            {"tie_word_embeddings", false}};
-  config.update(changes);
-  const int64_t D = config["hidden_size"], H = config["num_heads"], W = config["conv_size"];
-  const int64_t I = config["intermediate_size"], vocab = config["vocab_size"];
-  const auto keys = static_cast<int64_t>(static_cast<double>(D) * config["expand_k"].get<double>());
-  const auto values = static_cast<int64_t>(static_cast<double>(D) * config["expand_v"].get<double>());
-  const double scale = 1 / std::sqrt(static_cast<double>(D));
-  model.Add("model.embeddings.weight", {vocab, D}, 1);
-  for (int64_t i = 0; i < config["num_hidden_layers"]; ++i) {
-    const std::string layer = "model.layers." + std::to_string(i) + ".";
-    model.Add(layer + "attn_norm.weight", {D}, 0.2, 1);
-    model.Add(layer + "attn.q_proj.weight", {keys, D}, scale);
-    model.Add(layer + "attn.k_proj.weight", {keys, D}, scale);
-    model.Add(layer + "attn.v_proj.weight", {values, D}, scale);
-    model.Add(layer + "attn.b_proj.weight", {H, D}, 3 * scale);
-    if (config["use_short_conv"]) {
-      model.Add(layer + "attn.q_conv1d.weight", {keys, 1, W}, 0.5);
-      model.Add(layer + "attn.k_conv1d.weight", {keys, 1, W}, 0.5);
-      model.Add(layer + "attn.v_conv1d.weight", {values, 1, W}, 0.5);
-    }
-    model.Add(layer + "attn.o_norm.weight", {values / H}, 0.2, 1);
-    model.Add(layer + "attn.o_proj.weight", {D, values}, scale);
-    model.Add(layer + "mlp_norm.weight", {D}, 0.2, 1);
-    model.Add(layer + "mlp.gate_proj.weight", {I, D}, scale);
-    model.Add(layer + "mlp.up_proj.weight", {I, D}, scale);
-    model.Add(layer + "mlp.down_proj.weight", {D, I}, scale);
-  }
-  if (config["use_final_norm"]) model.Add("model.norm.weight", {D}, 0.2, 1);
-  if (!config["tie_word_embeddings"]) model.Add("lm_head.weight", {vocab, D}, scale);
-  return model;
-}
-
 // A mamba of width 9: 27 channels with 5 states, time steps of rank 3.
 inline TestModel TestMamba(const nlohmann::json& changes = nlohmann::json::object()) {
   TestModel model;

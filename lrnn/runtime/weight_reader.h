@@ -12,9 +12,11 @@ namespace lrnn {
 
 class WeightReader {
  public:
-  explicit WeightReader(const ModelDirectory& model) : model_(model) {}
+  explicit WeightReader(const ModelDirectory& model) : model_(model), config_(&model.fields()) {}
 
-  const Fields& config() const { return model_.fields(); }
+  // Of the layer that is being read, or of the model. `config` must outlive its use.
+  const Fields& config() const { return *config_; }
+  void UseConfig(const Fields& config) { config_ = &config; }
 
   bool Has(const std::string& name) const { return model_.Find(name) != nullptr; }
 
@@ -29,6 +31,7 @@ class WeightReader {
 
  private:
   const ModelDirectory& model_;
+  const Fields* config_;
   std::set<std::string, std::less<>> read_;
 };
 

@@ -1,10 +1,13 @@
 #include "lrnn/train/config.h"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "lrnn/base/error.h"
 #include "lrnn/io/atomic_file.h"
+#include "lrnn/io/layer_configs.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/models/model.h"
 #include "lrnn/tasks/registry.h"
@@ -17,29 +20,103 @@ namespace {
 const std::vector<std::string> kModelKeys = {"hidden_ratio", "intermediate_size", "initializer_range",
                                              "tie_word_embeddings", "use_final_norm"};
 
-nlohmann::json ToJson(TomlSection& section, const std::string& key) {
-  const toml::node& node = section.Node(key);
+// nullptr for what is no scalar.
+nlohmann::json ScalarToJson(const toml::node& node) {
   if (const auto value = node.value_exact<bool>()) return *value;
   if (const auto value = node.value_exact<int64_t>()) return *value;
   if (const auto value = node.value_exact<double>()) return *value;
   if (const auto value = node.value_exact<std::string>()) return *value;
-  section.Refuse(key, "a number, a string, true or false");
+  return nullptr;
 }
 
-bool ParseEigenvalues(TomlSection& section, const LayerInfo& layer) {
-  if (!layer.is_linear()) {
+nlohmann::json ToJson(TomlSection& section, const std::string& key) {
+  nlohmann::json value = ScalarToJson(section.Node(key));
+  if (value.is_null()) section.Refuse(key, "a number, a string, true or false");
+  return value;
+}
+
+const LayerInfo& KnownLayer(const TomlSection& section, std::string_view key, const std::string& name) {
+  try {
+    return FindLayer(name);
+  } catch (const Error& error) {
+    section.Complain(key, error.what());
+  }
+}
+
+std::string RangeText(EigenvalueRange range) { return fmt::format("[{},{}]", range.low, range.high); }
+
+// allow_neg_eigval of a range such as "[-1,1]", nothing when none of the layers has it.
+std::optional<bool> ParseRange(std::string value, const std::vector<const LayerInfo*>& layers) {
+  std::erase(value, ' ');
+  for (const LayerInfo* layer : layers) {
+    if (layer->has_extended_range() && value == RangeText(layer->extended)) return true;
+  }
+  for (const LayerInfo* layer : layers) {
+    if (layer->is_linear() && value == RangeText(layer->original)) return false;
+  }
+  return std::nullopt;
+}
+
+// `"[0,1]" or "[-1,1]"`: what ParseRange takes.
+std::string KnownRanges(const std::vector<const LayerInfo*>& layers) {
+  std::vector<std::string> known;
+  for (bool extended : {false, true}) {
+    for (const LayerInfo* layer : layers) {
+      const std::string text = fmt::format("\"{}\"", RangeText(extended ? layer->extended : layer->original));
+      if (layer->is_linear() && std::find(known.begin(), known.end(), text) == known.end()) known.push_back(text);
+    }
+  }
+  return fmt::format("{}", fmt::join(known, " or "));
+}
+
+bool ParseEigenvalues(TomlSection& section, const std::vector<const LayerInfo*>& layers) {
+  if (std::none_of(layers.begin(), layers.end(), [](const LayerInfo* layer) { return layer->is_linear(); })) {
     if (section.Has("eigenvalues")) {
-      section.Complain("eigenvalues", fmt::format("{} is no linear RNN: leave \"eigenvalues\" out", layer.name));
+      section.Complain("eigenvalues",
+                       fmt::format("{} is no linear RNN: leave \"eigenvalues\" out", layers.front()->name));
     }
     return false;
   }
-  const auto text = [](EigenvalueRange range) { return fmt::format("[{},{}]", range.low, range.high); };
-  std::string value = section.String("eigenvalues");
-  std::erase(value, ' ');
-  if (value == text(layer.original)) return false;
-  if (value == text(layer.extended)) return true;
-  if (!layer.has_extended_range()) section.Refuse("eigenvalues", fmt::format("\"{}\"", text(layer.original)));
-  section.Refuse("eigenvalues", fmt::format("\"{}\" or \"{}\"", text(layer.original), text(layer.extended)));
+  const std::optional<bool> extended = ParseRange(section.String("eigenvalues"), layers);
+  if (!extended) section.Refuse("eigenvalues", KnownRanges(layers));
+  return *extended;
+}
+
+// The `layers` of config.json from those of the section, and in `infos` what they are.
+nlohmann::json ParseLayers(TomlSection& section, std::vector<const LayerInfo*>& infos) {
+  const toml::array* const list = section.Node("layers").as_array();
+  if (!list || list->empty()) section.Refuse("layers", "a list of layers");
+  nlohmann::json layers = nlohmann::json::array();
+  for (const toml::node& node : *list) {
+    if (const auto name = node.value_exact<std::string>()) {
+      infos.push_back(&KnownLayer(section, "layers", *name));
+      layers.push_back(*name);
+      continue;
+    }
+    const toml::table* const table = node.as_table();
+    const auto name = table ? (*table)["layer"].value_exact<std::string>() : std::nullopt;
+    if (!name) section.Refuse("layers", "names of layers, and tables with a name as \"layer\"");
+    infos.push_back(&KnownLayer(section, "layers", *name));
+    nlohmann::json entry = nlohmann::json::object();
+    for (const auto& [key, value] : *table) {
+      const nlohmann::json scalar = ScalarToJson(value);
+      if (scalar.is_null()) section.Refuse("layers", "numbers, strings, true and false in the tables");
+      entry[std::string(key.str())] = scalar;
+    }
+    if (entry.contains("eigenvalues")) {
+      const std::vector<const LayerInfo*> own{infos.back()};
+      const nlohmann::json& range = entry["eigenvalues"];
+      const std::optional<bool> extended = range.is_string() ? ParseRange(range.get<std::string>(), own) : std::nullopt;
+      if (!extended) {
+        section.Complain("layers",
+                         fmt::format("eigenvalues of {}: expected {}, got {}", *name, KnownRanges(own), range.dump()));
+      }
+      entry["allow_neg_eigval"] = *extended;
+      entry.erase("eigenvalues");
+    }
+    layers.push_back(std::move(entry));
+  }
+  return layers;
 }
 
 // The task that [task] names, with those of its parameters that are there.
@@ -60,21 +137,26 @@ std::shared_ptr<const Task> ParseTask(TomlSection& section, nlohmann::json& para
 }
 
 nlohmann::json ParseModel(TomlSection& section, const Task& task, const nlohmann::json& task_parameters) {
-  const std::string layer_name = section.String("layer");
-  const LayerInfo* layer;
-  try {
-    layer = &FindLayer(layer_name);
-  } catch (const Error& error) {
-    section.Complain("layer", error.what());
+  nlohmann::json config = {{"vocab_size", task.vocab_size()}};
+  std::vector<const LayerInfo*> layers;
+  const char* const place = section.Has("layers") ? "layers" : "layer";
+  if (section.Has("layers")) {
+    if (section.Has("layer")) section.Complain("layers", "expected \"layer\" or \"layers\", got both");
+    config["model_type"] = kHybrid;
+    config["layers"] = ParseLayers(section, layers);
+  } else {
+    layers.push_back(&KnownLayer(section, "layer", section.String("layer")));
+    config["model_type"] = layers.front()->name;
   }
-  nlohmann::json config = {{"model_type", layer_name}, {"vocab_size", task.vocab_size()}};
   config["lrnn"] = {{"task", task.name()}, {"task_parameters", task_parameters}, {"symbols", task.symbols()}};
-  config["allow_neg_eigval"] = ParseEigenvalues(section, *layer);
+  config["allow_neg_eigval"] = ParseEigenvalues(section, layers);
   config["hidden_size"] = section.Int("hidden_size", 1);
   config["num_hidden_layers"] = section.Int("num_hidden_layers", 1);
 
   std::vector<std::string> keys = kModelKeys;
-  for (const ConfigKey& key : layer->keys) keys.push_back(key.name);
+  for (const LayerInfo* layer : layers) {
+    for (const ConfigKey& key : layer->keys) keys.push_back(key.name);
+  }
   for (const std::string& key : keys) {
     if (section.Has(key)) config[key] = ToJson(section, key);
   }
@@ -82,7 +164,7 @@ nlohmann::json ParseModel(TomlSection& section, const Task& task, const nlohmann
   try {
     Model(Fields(config, "[model]"), 0);  // what the layer itself refuses is refused now, not in the middle of a run
   } catch (const Error& error) {
-    section.Complain("layer", error.what());
+    section.Complain(place, error.what());
   }
   return config;
 }

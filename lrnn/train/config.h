@@ -3,7 +3,8 @@
 //   [task]   name = "parity"   train_lengths = [3, 40]   eval_lengths = [40, 256]
 //            and the task's own parameters (lrnn tasks --show NAME)
 //   [model]  layer = "delta_net"   eigenvalues = "[-1,1]"   hidden_size = 128   num_hidden_layers = 2
-//            and the layer's own keys (lrnn layers NAME)
+//            and the layer's own keys (lrnn layers NAME). Layers of several kinds: instead of `layer` a list, which
+//            repeats, with keys that are an entry's own:  layers = ["delta_net", {layer = "gla", num_heads = 2}]
 //   [train]  steps   batch_size   learning_rate   ...
 //   [run]    title                                  optional
 //   [reference]  source   scaled_accuracy           optional: what a paper reports for this run

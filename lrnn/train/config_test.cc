@@ -121,6 +121,39 @@ TEST(TrainConfig, ErrorsGiveThePlace) {
             "parity.toml:15: [train] warmup_steps: expected at most steps = 100, got 101");
 }
 
+TEST(TrainConfig, LayersOfSeveralKinds) {
+  const auto parse = [](const std::string& layers) {
+    std::string text = kText;
+    text.replace(text.find("layer = \"delta_net\""), 19, "layers = " + layers);
+    text.replace(text.find("num_hidden_layers = 1"), 21, "num_hidden_layers = 4");
+    return ParseTrainConfig(text, "parity.toml").model;
+  };
+  const nlohmann::json model = parse(R"(["delta_net", {layer = "gla", num_heads = 4, eigenvalues = "[0,1]"}])");
+  EXPECT_EQ(model["model_type"], "hybrid");
+  EXPECT_EQ(model["layers"], nlohmann::json::parse(R"(["delta_net", {"layer": "gla", "num_heads": 4,
+                                                       "allow_neg_eigval": false}])"));
+  EXPECT_EQ(model["allow_neg_eigval"], true);
+  EXPECT_EQ(model["num_heads"], 2);
+
+  const auto message = [&](const std::string& layers) { return MessageOf([&] { parse(layers); }); };
+  const std::string place = "parity.toml:7: [model] ";
+  EXPECT_THAT(message("[]"), HasSubstr(place + "layers: expected a list of layers, got "));
+  EXPECT_THAT(message("\"gla\""), HasSubstr(place + "layers: expected a list of layers, got "));
+  EXPECT_THAT(message(R"(["gla", "glo"])"), HasSubstr(place + "unknown layer \"glo\" (known: delta_net"));
+  EXPECT_THAT(message(R"(["gla", {num_heads = 2}])"),
+              HasSubstr(place + "layers: expected names of layers, and tables with a name as \"layer\", got "));
+  EXPECT_THAT(message(R"([{layer = "gla", num_heads = [2]}])"),
+              HasSubstr(place + "layers: expected numbers, strings, true and false in the tables, got "));
+  EXPECT_EQ(message(R"([{layer = "gla", eigenvalues = "[0,2]"}])"),
+            place + R"(eigenvalues of gla: expected "[0,1]" or "[-1,1]", got "[0,2]")");
+  EXPECT_EQ(message(R"(["gla", {layer = "delta_net", size = 2}])"),
+            place + "[model]: layers[1]: unknown key \"size\" of delta_net");
+  EXPECT_EQ(message(R"(["gla", "gla", "delta_net"])"),
+            place + R"([model]: field "num_hidden_layers": expected a multiple of 3 (the number of "layers"), got 4)");
+  EXPECT_EQ(MessageWith("num_heads = 2", "layers = [\"gla\"]"),
+            "parity.toml:11: [model] expected \"layer\" or \"layers\", got both");
+}
+
 TEST(TrainConfig, ErrorsOfOverridesNameTheCommandLine) {
   const auto message = [](const std::string& assignment) {
     return MessageOf([&] { ParseTrainConfig(kText, "parity.toml", {assignment}); });

@@ -1,4 +1,4 @@
-#include "lrnn/runtime/delta_net.h"
+#include "lrnn/runtime/delta_rule.h"
 
 #include <gtest/gtest.h>
 
@@ -7,47 +7,66 @@
 #include "lrnn/base/message_of.h"
 #include "lrnn/runtime/expect_logits.h"
 #include "lrnn/runtime/reference_logits.h"
-#include "lrnn/runtime/test_model.h"
+#include "lrnn/runtime/test_delta_rule.h"
 
 namespace lrnn {
 namespace {
 
-// The mixer of one layer in double precision, written from the equations with the full matrix S of each head.
-class ReferenceDeltaNet {
+// The mixer of one layer in double precision, written from the equations with the full matrix S of each head. Which
+// gates it has its tensors say.
+class ReferenceDeltaRule {
  public:
-  ReferenceDeltaNet(const TestModel& model, const std::string& prefix) : model_(model), prefix_(prefix) {}
+  ReferenceDeltaRule(const TestModel& model, const std::string& prefix) : model_(model), prefix_(prefix) {}
 
   Row Step(const Row& x) {
     const auto& config = model_.config;
-    const int H = 3, K = 2, V = 7;
-    const bool silu_qk = config["qk_activation"] == "silu";
+    const int V = static_cast<int>(model_[prefix_ + ".o_norm.weight"].size());
+    const int H = static_cast<int>(model_.tensors.at(prefix_ + ".o_proj.weight").shape[1]) / V;
+    const int steps = config.value("num_householder", 1), heads = config["num_heads"];
+    const bool silu_qk = config.value("qk_activation", "silu") == "silu";
     const Row q = Input("q", x, inputs_q_, silu_qk);
     const Row k = Input("k", x, inputs_k_, silu_qk);
     const Row v = Input("v", x, inputs_v_, true);
     const Row b = model_.Linear(prefix_ + ".b_proj", x);
-    Row heads;
+    const int K = static_cast<int>(q.size()) / heads;
+    Row all;
+    states_.resize(H, std::vector<Row>(K, Row(V)));
     for (int h = 0; h < H; ++h) {
-      const Row q_unit = Unit(q, h, K), k_unit = Unit(k, h, K);
-      const double beta = (config["allow_neg_eigval"] ? 2 : 1) * Sigmoid(b[h]);
-      // S <- (I - beta k k^T) S + beta k v^T
+      const int key_head = h / (H / heads);
       std::vector<Row>& S = states_[h];
-      S.resize(K, Row(V));
-      std::vector<Row> next(K, Row(V));
-      for (int i = 0; i < K; ++i) {
-        for (int j = 0; j < V; ++j) {
-          for (int l = 0; l < K; ++l) next[i][j] += ((i == l) - beta * k_unit[i] * k_unit[l]) * S[l][j];
-          next[i][j] += beta * k_unit[i] * v[h * V + j];
+      if (model_.tensors.contains(prefix_ + ".A_log")) {
+        const double dt =
+            std::log1p(std::exp(model_.Linear(prefix_ + ".a_proj", x)[h] + model_[prefix_ + ".dt_bias"][h]));
+        for (Row& row : S) {
+          for (double& value : row) value *= std::exp(-std::exp(double{model_[prefix_ + ".A_log"][h]}) * dt);
         }
       }
-      S = next;
+      for (int step = 0; step < steps; ++step) {
+        const Row k_unit = Unit(k, step * heads + key_head, K);
+        const double beta = (config["allow_neg_eigval"] ? 2 : 1) * Sigmoid(b[step * H + h]);
+        // S <- (I - beta k k^T) S + beta k v^T
+        std::vector<Row> next(K, Row(V));
+        for (int i = 0; i < K; ++i) {
+          for (int j = 0; j < V; ++j) {
+            for (int l = 0; l < K; ++l) next[i][j] += ((i == l) - beta * k_unit[i] * k_unit[l]) * S[l][j];
+            next[i][j] += beta * k_unit[i] * v[(step * H + h) * V + j];
+          }
+        }
+        S = next;
+      }
+      const Row q_unit = Unit(q, key_head, K);
       Row o(V);
       for (int j = 0; j < V; ++j) {
         for (int i = 0; i < K; ++i) o[j] += S[i][j] * q_unit[i] / std::sqrt(K);
       }
       const Row normed = model_.Norm(prefix_ + ".o_norm", o, config["norm_eps"]);
-      heads.insert(heads.end(), normed.begin(), normed.end());
+      all.insert(all.end(), normed.begin(), normed.end());
     }
-    return model_.Linear(prefix_ + ".o_proj", heads);
+    if (model_.tensors.contains(prefix_ + ".g_proj.weight")) {
+      const Row gate = model_.Linear(prefix_ + ".g_proj", x);
+      for (size_t i = 0; i < all.size(); ++i) all[i] *= Silu(gate[i]);
+    }
+    return model_.Linear(prefix_ + ".o_proj", all);
   }
 
  private:
@@ -70,10 +89,10 @@ class ReferenceDeltaNet {
   const TestModel& model_;
   std::string prefix_;
   std::vector<Row> inputs_q_, inputs_k_, inputs_v_;
-  std::vector<Row> states_[3];
+  std::vector<std::vector<Row>> states_;  // [H][K][V]
 };
 
-constexpr auto ReferenceLogits = FlaReferenceLogits<ReferenceDeltaNet>;
+constexpr auto ReferenceLogits = FlaReferenceLogits<ReferenceDeltaRule>;
 
 void ExpectReferenceLogits(const TestModel& model) {
   const std::vector<int32_t> tokens = RandomTokens(50, 11);
@@ -98,6 +117,39 @@ TEST(RuntimeDeltaNet, OtherForms) {
   ExpectReferenceLogits(TestDeltaNet({{"conv_size", 7}, {"num_hidden_layers", 1}}));
   ExpectReferenceLogits(TestDeltaNet({{"tie_word_embeddings", true}}));
   ExpectReferenceLogits(TestDeltaNet({{"use_final_norm", false}}));
+  ExpectReferenceLogits(TestDeltaNet({{"use_gate", true}}));
+}
+
+TEST(RuntimeGatedDeltaNet, EqualsTheEquations) {
+  for (bool allow_neg_eigval : {false, true}) {
+    for (bool use_short_conv : {false, true}) {
+      for (bool use_gate : {false, true}) {
+        for (int value_heads : {3, 6}) {
+          SCOPED_TRACE(fmt::format("allow_neg_eigval {}, conv {}, gate {}, heads of v {}", allow_neg_eigval,
+                                   use_short_conv, use_gate, value_heads));
+          ExpectReferenceLogits(TestGatedDeltaNet({{"allow_neg_eigval", allow_neg_eigval},
+                                                   {"use_short_conv", use_short_conv},
+                                                   {"use_gate", use_gate},
+                                                   {"num_v_heads", value_heads}}));
+        }
+      }
+    }
+  }
+}
+
+TEST(RuntimeGatedDeltaProduct, EqualsTheEquations) {
+  for (bool allow_neg_eigval : {false, true}) {
+    for (bool use_forget_gate : {false, true}) {
+      for (int steps : {1, 2, 3}) {
+        SCOPED_TRACE(
+            fmt::format("allow_neg_eigval {}, forget gate {}, {} steps", allow_neg_eigval, use_forget_gate, steps));
+        ExpectReferenceLogits(TestGatedDeltaProduct({{"allow_neg_eigval", allow_neg_eigval},
+                                                     {"use_forget_gate", use_forget_gate},
+                                                     {"num_householder", steps}}));
+      }
+    }
+  }
+  ExpectReferenceLogits(TestGatedDeltaProduct({{"use_output_gate", false}, {"use_short_conv", false}}));
 }
 
 TEST(RuntimeDeltaNet, BothRangesDiffer) {
@@ -114,6 +166,13 @@ TEST(RuntimeDeltaNet, StateSizeIsThatOfConvolutionsAndS) {
   EXPECT_EQ(RuntimeModel::Load(directory.path()).NewSession()->StateBytes(), floats * sizeof(float));
 }
 
+TEST(RuntimeGatedDeltaProduct, StateSizeIsThatOfConvolutionsAndS) {
+  TestDirectory directory;
+  TestGatedDeltaProduct().Write(directory.path());
+  const int64_t floats = 2 * (3 * (6 + 2 * 6 + 2 * 21) + 3 * 2 * 7);
+  EXPECT_EQ(RuntimeModel::Load(directory.path()).NewSession()->StateBytes(), floats * sizeof(float));
+}
+
 TEST(RuntimeDeltaNet, RefusesWhatItCannotRun) {
   TestDirectory directory;
   const std::string place = (directory / "config.json").string() + ": field ";
@@ -126,7 +185,6 @@ TEST(RuntimeDeltaNet, RefusesWhatItCannotRun) {
   EXPECT_EQ(message("qk_activation", "relu"), place + R"("qk_activation": expected "silu" or "identity", got "relu")");
   EXPECT_EQ(message("qk_norm", "sum"), place + R"("qk_norm": expected "l2", got "sum")");
   EXPECT_EQ(message("use_beta", false), place + R"("use_beta": expected true, got false)");
-  EXPECT_EQ(message("use_gate", true), place + R"("use_gate": expected false, got true)");
   EXPECT_EQ(message("attn", {{"layers", {0}}}),
             place + R"("attn": expected null (no attention layers), got {"layers":[0]})");
   EXPECT_EQ(message("num_heads", 4),
