@@ -27,7 +27,7 @@ LADDER = [
     ("models", "io ops layers", True),
     ("data", "io", True),
     ("train", "io kernels tasks ops layers data models", True),
-    ("analysis", "io automata tasks ops layers models", True),
+    ("analysis", "io automata tasks runtime ops layers models", True),
 ]
 
 TORCH_HEADERS = ("torch/", "ATen/", "c10/", "caffe2/")
