@@ -23,6 +23,17 @@ Lengths ParseLengths(const std::string& text) {
   return lengths;
 }
 
+nlohmann::json ParseTaskParameters(const TaskInfo& task, const std::vector<std::string>& assignments) {
+  nlohmann::json parameters = nlohmann::json::object();
+  for (const std::string& assignment : assignments) {
+    const size_t equals = assignment.find('=');
+    LRNN_CHECK(equals != std::string::npos, "--set: expected PARAMETER=VALUE, got \"{}\"", assignment);
+    const std::string name = assignment.substr(0, equals);
+    parameters[name] = task.Parse(name, assignment.substr(equals + 1));
+  }
+  return parameters;
+}
+
 std::filesystem::path ModelPath(const std::filesystem::path& run_or_model) {
   if (RunDirectory::IsRun(run_or_model)) return RunDirectory::Open(run_or_model).LatestCheckpoint().path;
   return run_or_model;

@@ -6,26 +6,44 @@
 #include "lrnn/tasks/registry.h"
 
 namespace lrnn::cli {
+namespace {
 
-LoadedModel LoadWithTask(const std::filesystem::path& run_or_model, const std::string& task_name) {
+// All parameters of a task: those given, and the defaults of the others that have one.
+nlohmann::json Complete(const TaskInfo& task, const nlohmann::json& given) {
+  nlohmann::json all = nlohmann::json::object();
+  for (const TaskParameter& parameter : task.parameters) {
+    if (!parameter.value.is_null()) all[parameter.name] = parameter.value;
+  }
+  all.update(given);
+  return all;
+}
+
+}  // namespace
+
+LoadedModel LoadWithTask(const std::filesystem::path& run_or_model, const std::string& task_name,
+                         const std::vector<std::string>& assignments) {
   LoadedModel loaded;
   if (RunDirectory::IsRun(run_or_model)) {
     loaded.run = RunDirectory::Open(run_or_model);
     loaded.run_config = ReadTrainConfig(loaded.run->config_path());
   }
   loaded.model = LoadModel(ModelPath(run_or_model));
-  std::string name = task_name;
-  nlohmann::json parameters = nlohmann::json::object();
   if (const Fields& config = loaded.model->config(); config.Has("lrnn")) {
     const Fields trained = config.Object("lrnn");
-    if (name.empty()) name = trained.String("task", "");
-    // Its own task with its own parameters, another one with that one's defaults.
-    if (trained.String("task", "") == name && trained.Has("task_parameters")) {
-      parameters = trained.Object("task_parameters").json();
+    loaded.own_task = trained.String("task", "");
+    const bool has_parameters = trained.Has("task_parameters");
+    if (!loaded.own_task.empty()) {
+      loaded.own_parameters =
+          Complete(FindTask(loaded.own_task),
+                   has_parameters ? trained.Object("task_parameters").json() : nlohmann::json::object());
     }
   }
+  const std::string& name = task_name.empty() ? loaded.own_task : task_name;
   LRNN_CHECK(!name.empty(), "--task: {} does not say what it was trained for", run_or_model.string());
-  loaded.task = MakeTask(name, parameters);
+  const TaskInfo& info = FindTask(name);
+  loaded.parameters = name == loaded.own_task ? loaded.own_parameters : Complete(info, nlohmann::json::object());
+  loaded.parameters.update(ParseTaskParameters(info, assignments));
+  loaded.task = MakeTask(name, loaded.parameters);
   return loaded;
 }
 

@@ -5,7 +5,6 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "lrnn/base/error.h"
 #include "lrnn/tasks/registry.h"
 
 namespace lrnn::cli {
@@ -68,20 +67,9 @@ void PrintExample(const std::vector<std::string>& symbols, const Example& exampl
   print();
 }
 
-nlohmann::json ParseParameters(const TaskInfo& info, const std::vector<std::string>& assignments) {
-  nlohmann::json parameters = nlohmann::json::object();
-  for (const std::string& assignment : assignments) {
-    const size_t equals = assignment.find('=');
-    LRNN_CHECK(equals != std::string::npos, "--set: expected PARAMETER=VALUE, got \"{}\"", assignment);
-    const std::string name = assignment.substr(0, equals);
-    parameters[name] = info.Parse(name, assignment.substr(equals + 1));
-  }
-  return parameters;
-}
-
 void ShowTask(const Options& options) {
   const TaskInfo& info = FindTask(options.show);
-  const auto task = MakeTask(info.name, ParseParameters(info, options.parameters));
+  const auto task = MakeTask(info.name, ParseTaskParameters(info, options.parameters));
   LengthRange lengths{std::max<int64_t>(3, task->min_length()), 12};
   if (!options.length.empty()) {
     const Lengths given = ParseLengths(options.length);

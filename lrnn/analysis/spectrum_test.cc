@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "lrnn/layers/registry.h"
+#include "lrnn/models/parity_model.h"
 #include "lrnn/tasks/parity.h"
+#include "lrnn/tasks/registry.h"
 
 namespace lrnn {
 namespace {
@@ -66,6 +68,57 @@ TEST(Spectrum, Json) {
   EXPECT_EQ(json.at("range"), (std::vector<double>{-1, 1}));
   EXPECT_EQ(json.at("layers").size(), 2u);
   EXPECT_EQ(json.at("layers")[1].at("layer"), 1);
+}
+
+// beta of the written-down model is 0 at the bit 0 and 2 at the bit 1.
+TEST(Spectrum, OfEachLetter) {
+  Model model = ParityModel(/*epsilon=*/0, /*boundary=*/2);
+  const Spectrum spectrum = MeasureSpectrum(model, Parity(), {40, 60}, 10, 1);
+  const LayerSpectrum& layer = spectrum.layers.at(0);
+  ASSERT_EQ(layer.letters.size(), 2u);
+  EXPECT_EQ(layer.letters[0].letter, "0");
+  EXPECT_EQ(layer.letters[1].letter, "1");
+  EXPECT_NEAR(layer.letters[0].all.min, 1, 1e-6);
+  EXPECT_NEAR(layer.letters[1].all.max, -1, 1e-6);
+  EXPECT_EQ(layer.letters[1].all.share_negative(), 1);
+  EXPECT_EQ(layer.letters[0].all.count + layer.letters[1].all.count, spectrum.tokens);
+  EXPECT_EQ(layer.letters[0].counts.back(), layer.letters[0].all.count);
+  EXPECT_EQ(layer.letters[1].counts.front(), layer.letters[1].all.count);
+  ASSERT_EQ(layer.heads.size(), 1u);
+  EXPECT_EQ(layer.heads[0].count, spectrum.tokens);
+
+  const nlohmann::json json = DetailsJson(spectrum);
+  EXPECT_EQ(json.at("layers")[0].at("letters")[1].at("letter"), "1");
+  EXPECT_NEAR(json.at("layers")[0].at("letters")[1].at("mean").get<double>(), -1, 1e-6);
+  EXPECT_EQ(json.at("layers")[0].at("heads").size(), 1u);
+}
+
+TEST(Spectrum, HeadsAndLargeAlphabets) {
+  const auto task = MakeTask("group", {{"group", "S5"}});
+  Model model(Fields({{"model_type", "delta_net"},
+                      {"vocab_size", task->vocab_size()},
+                      {"hidden_size", 16},
+                      {"num_hidden_layers", 1},
+                      {"num_heads", 2}},
+                     "test"),
+              3);
+  const Spectrum spectrum = MeasureSpectrum(model, *task, {50, 60}, 10, 1);
+  ASSERT_EQ(spectrum.layers[0].heads.size(), 2u);
+  EXPECT_EQ(spectrum.layers[0].heads[0].count, spectrum.tokens);
+  EXPECT_GT(spectrum.layers[0].letters.size(), 100u);
+  EXPECT_TRUE(DetailsJson(spectrum).at("layers")[0].at("letters").is_null()) << "too many to read";
+  EXPECT_TRUE(LayersWithoutEigenvalues(model).empty());
+}
+
+TEST(EigenvalueSummary, OfComplexNumbers) {
+  EigenvalueSummary summary;
+  summary.Add(torch::complex(torch::tensor({-0.5, 0.25}), torch::tensor({0.5, -0.75})));
+  EXPECT_EQ(summary.count, 2);
+  EXPECT_EQ(summary.negative, 1);
+  EXPECT_EQ(summary.min, -0.5);
+  EXPECT_EQ(summary.max, 0.25);
+  EXPECT_EQ(summary.largest_imaginary, 0.75);
+  EXPECT_DOUBLE_EQ(summary.mean(), -0.125);
 }
 
 }  // namespace

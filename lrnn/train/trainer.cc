@@ -9,7 +9,6 @@
 #include "lrnn/base/progress.h"
 #include "lrnn/base/timer.h"
 #include "lrnn/base/version.h"
-#include "lrnn/base/wilson.h"
 #include "lrnn/io/json_file.h"
 #include "lrnn/io/metrics_log.h"
 #include "lrnn/ops/cross_entropy.h"
@@ -115,8 +114,7 @@ class Trainer {
                                        {.lengths = config_.eval_lengths,
                                         .sequences = config_.eval_sequences,
                                         .seed = ValidationDataSeed(config_.seed)});
-    const LengthScore total = result.total();
-    const Interval interval = WilsonInterval(total.correct, total.targets);
+    const Interval interval = result.interval();
     bar.Set("scaled accuracy", result.scaled_accuracy());
     metrics_.Append({{"kind", "eval"},
                      {"step", progress_.step},
