@@ -336,7 +336,7 @@ class ArithmeticCheck {
     };
     if (n >= 3) {
       const FactorWriter writer(net_.keys, copies, level.InitialContent(0));
-      LayerCheck content(level.InitialContent(0), Ranges(level, 0), copies, true, bits_);
+      LayerCheck content(level.InitialContent(0), Ranges(level, 0), copies, net_.negative_eigenvalues, bits_);
       for (int i = 0; i < n; ++i) {
         for (int j = i + 1; j < n; ++j) {
           FactorWriter::Factors factors;
@@ -345,7 +345,7 @@ class ArithmeticCheck {
         }
       }
       const FactorWriter slot_writer(net_.keys, copies, level.InitialContent(1));
-      LayerCheck slot(level.InitialContent(1), Ranges(level, 1), copies, true, bits_);
+      LayerCheck slot(level.InitialContent(1), Ranges(level, 1), copies, net_.negative_eigenvalues, bits_);
       for (int y = 0; y < n; ++y) {
         FactorWriter::Factors factors;
         slot_writer.Swap(0, 1, factors);
@@ -356,7 +356,7 @@ class ArithmeticCheck {
     level.kind = LevelKind::kSign;
     level.delay = false;
     const FactorWriter sign_writer(net_.keys, 1, level.InitialContent(0));
-    LayerCheck sign(level.InitialContent(0), Ranges(level, 0), 1, true, bits_);
+    LayerCheck sign(level.InitialContent(0), Ranges(level, 0), 1, net_.negative_eigenvalues, bits_);
     FactorWriter::Factors flip, up, down;
     sign_writer.Flip(0, flip);
     sign_writer.Write(0, 1.0f, up);
@@ -384,7 +384,9 @@ Certificate CertifyArithmetic(const AutomatonNetwork& network) {
       if (check.bits() <= bits) certificate.formats.push_back(format);
     }
     certificate.holds = !certificate.formats.empty();
-    certificate.verdict = fmt::format("no rounding: every number takes at most {} significant bits", check.bits());
+    certificate.verdict = check.micro_steps() == 0 ? "no rounding: there is nothing to compute"
+                                                   : fmt::format("no rounding: {} significant bits hold every number",
+                                                                 std::max(check.bits(), 1));
   } catch (const Error& error) {
     certificate.verdict = error.what();
   }

@@ -104,6 +104,25 @@ TEST(Compile, EveryStyleOfKeysAndLevels) {
   }
 }
 
+TEST(Compile, JitTakesOverBeyondTheLimits) {
+  const Dfa dfa = FromRegex("(a|b)*a(a|b){3}");
+  const auto compiled = [&](const CompileOptions& options) { return Compile(dfa, options); };
+  EXPECT_THAT(compiled({}).notes, testing::IsEmpty());
+  const Compiled few_sets = compiled({.max_sets = 3, .max_cases = 3});
+  EXPECT_EQ(few_sets.network.mode, "jit");
+  EXPECT_THAT(
+      few_sets.notes,
+      testing::ElementsAre("the tables need more than 3 cases: mode jit takes over, which computes each letter's "
+                           "action as it comes"));
+  Dfa ring{300, {"a", "b"}, {{}, std::vector<int>(300, 0)}, 0, std::vector<bool>(300, true)};
+  for (int q = 0; q < 300; ++q) ring.next[0].push_back((q + 1) % 300);
+  const Compiled many_states = Compile(ring, {});
+  EXPECT_EQ(many_states.network.mode, "jit");
+  EXPECT_THAT(many_states.notes[0],
+              testing::StartsWith("tables are made for at most 256 states, here are 300: mode jit"));
+  EXPECT_THROW(Compile(ring, {.mode = CompileMode::kRelax}), Failure);
+}
+
 std::string ErrorOf(const Dfa& dfa, const CompileOptions& options) {
   try {
     Compile(dfa, options);

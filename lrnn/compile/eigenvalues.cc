@@ -124,12 +124,19 @@ std::vector<Complex> Eigenvalues(const Matrix& A) {
   for (Complex& value : values) {
     if (std::abs(value.imag()) <= 1e-14 * std::abs(value)) value.imag(0.0);
   }
-  // Moduli that differ by rounding are equal.
+  // What differs by rounding is equal.
   const auto key = [](Complex value) {
-    return std::tuple(-std::round(1e10 * std::abs(value)), -value.real(), -value.imag());
+    return std::tuple(-std::round(1e10 * std::abs(value)), -std::round(1e10 * value.real()), -value.imag());
   };
   std::sort(values.begin(), values.end(), [&](Complex a, Complex b) { return key(a) < key(b); });
   return values;
+}
+
+std::string EigenvalueText(Complex value) {
+  // Rounding is not worth a digit.
+  const auto clean = [](double x) { return std::abs(x) < 1e-12 ? 0.0 : x; };
+  if (clean(value.imag()) == 0.0) return fmt::format("{:.6g}", clean(value.real()));
+  return fmt::format("{:.6g}{:+.6g}i", clean(value.real()), value.imag());
 }
 
 }  // namespace lrnn

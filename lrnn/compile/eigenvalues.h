@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <string>
 #include <vector>
 
 #include "lrnn/compile/matrix.h"
@@ -12,5 +13,8 @@ namespace lrnn {
 // shifts, in complex arithmetic. Accurate to rounding for normal matrices; an eigenvalue of multiplicity m of a matrix
 // that is not diagonalisable is known to about the m-th root of that. A is square and finite.
 std::vector<std::complex<double>> Eigenvalues(const Matrix& A);
+
+// As people write them: -1, 0.5-0.866025i.
+std::string EigenvalueText(std::complex<double> value);
 
 }  // namespace lrnn

@@ -89,5 +89,11 @@ TEST(Eigenvalues, RandomMatrices) {
   }
 }
 
+TEST(Eigenvalues, Text) {
+  EXPECT_EQ(EigenvalueText(-1.0), "-1");
+  EXPECT_EQ(EigenvalueText({0.5, -std::sqrt(0.75)}), "0.5-0.866025i");
+  EXPECT_EQ(EigenvalueText({-1e-17, 1.0}), "0+1i");
+}
+
 }  // namespace
 }  // namespace lrnn
