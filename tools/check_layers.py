@@ -21,6 +21,7 @@ LADDER = [
     ("tasks", "automata", False),
     ("runtime", "io kernels automata", False),
     ("compile", "io kernels automata runtime", False),
+    ("theory", "io automata runtime compile", False),
     ("report", "io", False),
     ("ops", "kernels", True),
     ("layers", "io ops", True),

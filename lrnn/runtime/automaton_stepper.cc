@@ -7,6 +7,7 @@
 
 #include "lrnn/automata/permutation.h"
 #include "lrnn/runtime/bf16.h"
+#include "lrnn/runtime/fixed8.h"
 #include "lrnn/runtime/householder_factor.h"
 #include "lrnn/runtime/jit_stepper.h"
 
@@ -248,5 +249,6 @@ std::unique_ptr<AutomatonStepper<Number>> MakeStepper(const AutomatonNetwork& ne
 template std::unique_ptr<AutomatonStepper<float>> MakeStepper(const AutomatonNetwork&);
 template std::unique_ptr<AutomatonStepper<double>> MakeStepper(const AutomatonNetwork&);
 template std::unique_ptr<AutomatonStepper<Bf16>> MakeStepper(const AutomatonNetwork&);
+template std::unique_ptr<AutomatonStepper<Fixed8>> MakeStepper(const AutomatonNetwork&);
 
 }  // namespace lrnn

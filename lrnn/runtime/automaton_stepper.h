@@ -1,4 +1,4 @@
-// Runs a compiled automaton, a token at a time, in the arithmetic of Number: float, double or Bf16.
+// Runs a compiled automaton, a token at a time, in the arithmetic of Number: float, double, Bf16 or Fixed8.
 //
 // The state of the network is the states S of all layers; it is all that is kept between tokens.
 #pragma once

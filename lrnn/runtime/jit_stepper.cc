@@ -6,6 +6,7 @@
 
 #include "lrnn/automata/permutation.h"
 #include "lrnn/runtime/bf16.h"
+#include "lrnn/runtime/fixed8.h"
 #include "lrnn/runtime/householder_factor.h"
 #include "lrnn/runtime/jit_level.h"
 
@@ -117,5 +118,6 @@ std::unique_ptr<AutomatonStepper<Number>> MakeJitStepper(const AutomatonNetwork&
 template std::unique_ptr<AutomatonStepper<float>> MakeJitStepper(const AutomatonNetwork&);
 template std::unique_ptr<AutomatonStepper<double>> MakeJitStepper(const AutomatonNetwork&);
 template std::unique_ptr<AutomatonStepper<Bf16>> MakeJitStepper(const AutomatonNetwork&);
+template std::unique_ptr<AutomatonStepper<Fixed8>> MakeJitStepper(const AutomatonNetwork&);
 
 }  // namespace lrnn
