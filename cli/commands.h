@@ -7,9 +7,11 @@ namespace lrnn::cli {
 
 void AddCertify(CLI::App& app);
 void AddCompile(CLI::App& app);
+void AddFactor(CLI::App& app);
 void AddReport(CLI::App& app);
 void AddRun(CLI::App& app);
 void AddTasks(CLI::App& app);
+void AddTheory(CLI::App& app);
 
 // In builds with torch:
 void AddAnalyze(CLI::App& app);

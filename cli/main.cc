@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
 #endif
   lrnn::cli::AddCompile(app);
   lrnn::cli::AddCertify(app);
+  lrnn::cli::AddFactor(app);
+  lrnn::cli::AddTheory(app);
   lrnn::cli::AddRun(app);
   lrnn::cli::AddReport(app);
   lrnn::cli::AddTasks(app);
