@@ -8,6 +8,7 @@ namespace lrnn::cli {
 void AddCertify(CLI::App& app);
 void AddCompile(CLI::App& app);
 void AddFactor(CLI::App& app);
+void AddFuzz(CLI::App& app);
 void AddReport(CLI::App& app);
 void AddRun(CLI::App& app);
 void AddTasks(CLI::App& app);

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   lrnn::cli::AddFactor(app);
   lrnn::cli::AddTheory(app);
   lrnn::cli::AddRun(app);
+  lrnn::cli::AddFuzz(app);
   lrnn::cli::AddReport(app);
   lrnn::cli::AddTasks(app);
 #ifdef LRNN_WITH_TORCH

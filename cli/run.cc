@@ -8,6 +8,8 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/random_letters.h"
+#include "lrnn/base/error.h"
 #include "lrnn/runtime/automaton_files.h"
 #include "lrnn/runtime/automaton_model.h"
 #include "lrnn/runtime/model.h"
@@ -18,6 +20,8 @@ namespace {
 struct Options {
   std::string model;
   std::vector<std::string> words;
+  int64_t random = 0;
+  uint64_t seed = 1;
   bool json = false;
 };
 
@@ -130,7 +134,12 @@ void RunAutomaton(const Options& options, const std::filesystem::path& path) {
 
 void RunModel(const Options& options) {
   const std::filesystem::path path = ModelPath(options.model);
-  IsAutomaton(ModelDirectory::Open(path)) ? RunAutomaton(options, path) : RunTrained(options, path);
+  const bool is_automaton = IsAutomaton(ModelDirectory::Open(path));
+  if (options.random > 0) {
+    LRNN_CHECK(is_automaton, "--random: {} is no compiled automaton to compare with", options.model);
+    return RunRandomLetters(path, options.random, options.seed, options.json);
+  }
+  is_automaton ? RunAutomaton(options, path) : RunTrained(options, path);
 }
 
 }  // namespace
@@ -144,10 +153,17 @@ void AddRun(CLI::App& app) {
       "the memory used does not grow with the length of a sequence. A compiled automaton answers whether it accepts,\n"
       "or, made of a group, with its state.\n\n"
       "  lrnn run runs/mine 1011 0110\n"
-      "  echo 1 0 1 1 | lrnn run runs/mine --json");
+      "  echo 1 0 1 1 | lrnn run runs/mine --json\n"
+      "  lrnn run m --random 100000000       # a compiled automaton: its speed, and any error");
   command->add_option("MODEL", options->model, "a run, or a model directory")->required();
   command->add_option("WORD", options->words, "sequences, each on its own");
   command->add_flag("--json", options->json, "a JSON object for each sequence: tokens, predictions, the last logits");
+  command
+      ->add_option("--random", options->random,
+                   "instead of words: so many random letters, every state compared with the automaton's")
+      ->check(CLI::PositiveNumber)
+      ->excludes("WORD");
+  command->add_option("--seed", options->seed, "of the random letters")->capture_default_str();
   command->callback([options] { RunModel(*options); });
 }
 

@@ -1,6 +1,8 @@
 #include "lrnn/compile/certify_float.h"
 
+#include <cstring>
 #include <numeric>
+#include <set>
 
 #include "lrnn/automata/permutation.h"
 #include "lrnn/base/error.h"
@@ -85,56 +87,142 @@ BitSearch SearchLevel(const AutomatonNetwork& network, const AutomatonLevel& lev
   return SearchBits<Number>(stepper->StateSize(), 0, actions, max_nodes, step);
 }
 
-// The rank of a permutation among all of its degree, in lexicographic order, and back.
-int RankOf(std::span<const int> permutation) {
-  int rank = 0;
-  for (size_t i = 0; i < permutation.size(); ++i) {
-    int smaller = 0;
-    for (size_t j = i + 1; j < permutation.size(); ++j) smaller += permutation[j] < permutation[i];
-    rank = rank * static_cast<int>(permutation.size() - i) + smaller;
+// Content that is a permutation of 0 .. labels-1, place i holding a as S_i = a - i. A swap of two places sees no
+// others, so whatever two different numbers they hold, they must hold them exchanged, bit by bit; then the content is
+// right after every sequence of swaps. swap(i, j, S) runs the micro-steps.
+template <typename Number, typename Swap>
+void SearchSwap(int i, int j, int labels, int copies, const Swap& swap, BitSearch& search) {
+  std::vector<Number> S(static_cast<size_t>(labels) * copies, Number(0.0f)), exchanged = S;
+  const auto put = [&](int place, int value, std::vector<Number>& to) {
+    for (int copy = 0; copy < copies; ++copy) to[place * copies + copy] = Number(static_cast<float>(value - place));
+  };
+  for (int a = 0; a < labels; ++a) {
+    for (int b = 0; b < labels; ++b) {
+      if (a == b) continue;
+      put(i, a, S);
+      put(j, b, S);
+      put(i, b, exchanged);
+      put(j, a, exchanged);
+      swap(i, j, S.data());
+      ++search.nodes;
+      ++search.steps;
+      if (std::memcmp(S.data(), exchanged.data(), S.size() * sizeof(Number)) == 0) continue;
+      search.wrong = fmt::format("places {} and {} that hold {} and {} are not exchanged", i, j, a, b);
+      return;
+    }
   }
-  return rank;
 }
 
-Permutation OfRank(int rank, int degree) {
-  Permutation permutation(degree);
-  for (int i = degree - 1; i >= 0; --i) {
-    permutation[i] = rank % (degree - i);
-    rank /= degree - i;
+// The first layer of a permuted slot, a micro-step at a time.
+template <typename Number>
+BitSearch SearchContent(const AutomatonNetwork& network, const AutomatonLevel& level, int64_t max_nodes) {
+  const DeltaProductTable& layer = level.layers[0];
+  const int labels = level.tables.labels;
+  // A level whose letters are the layer's single micro-steps; only what it does to S is looked at.
+  AutomatonNetwork probe;
+  probe.negative_eigenvalues = network.negative_eigenvalues;
+  AutomatonLevel& probed = probe.levels.emplace_back();
+  probed.kind = LevelKind::kOneHot;
+  probed.layers = {layer};
+  probed.layers[0].symbols = layer.symbols * layer.n_h;
+  probed.layers[0].n_h = 1;
+  CascadeTables& tables = probed.tables;
+  tables.labels = labels;
+  tables.actions = {IdentityPermutation(labels)};
+  for (int step = 0; step < layer.symbols * layer.n_h; ++step) {
+    tables.actions.push_back(tables.actions[0]);
+    tables.action_of.push_back(step);
+    tables.next.push_back(std::vector<int>(labels, 0));
+    probe.first_context.push_back(step);
   }
-  for (int i = degree - 1; i >= 0; --i) {
-    for (int j = i + 1; j < degree; ++j) permutation[j] += permutation[j] >= permutation[i];
+  const auto stepper = MakeStepper<Number>(probe);
+
+  BitSearch search;
+  std::set<std::vector<float>> seen;
+  for (int action = 0; action < layer.symbols && search.wrong.empty(); ++action) {
+    Permutation moved = IdentityPermutation(labels);  // where the micro-steps so far have taken the content
+    for (int m = 0; m < layer.n_h && search.wrong.empty(); ++m) {
+      const int step = action * layer.n_h + m;
+      if (layer.beta[step] == 0.0f) continue;
+      std::vector<float> factor(layer.k.begin() + static_cast<size_t>(step) * layer.K,
+                                layer.k.begin() + static_cast<size_t>(step + 1) * layer.K);
+      std::set<int> places;
+      for (int row = 0; row < layer.K; ++row) {
+        if (factor[row] != 0.0f) places.insert(row / layer.copies);
+      }
+      if (places.size() != 2) {
+        search.wrong = fmt::format("a micro-step of action {} is not a swap of two places", action);
+        break;
+      }
+      const int i = *places.begin(), j = *places.rbegin();
+      for (int& place : moved) place = place == i ? j : place == j ? i : place;
+      factor.insert(factor.end(), {layer.beta[step], layer.v[step]});
+      if (!seen.insert(factor).second) continue;
+      if (search.nodes > max_nodes) return search;
+      const auto swap = [&](int, int, Number* S) { stepper->Step(step, S); };
+      SearchSwap<Number>(i, j, labels, layer.copies, swap, search);
+    }
+    const bool is_reset = level.tables.IsReset(action);
+    if (search.wrong.empty() && moved != (is_reset ? IdentityPermutation(labels) : level.tables.actions[action])) {
+      search.wrong = fmt::format("the swaps of action {} do not make its permutation", action);
+    }
   }
-  return permutation;
+  search.closed = search.wrong.empty();
+  return search;
 }
 
-constexpr int kMaxJitLabels = 8;  // 8! contents
+// The second layer of a permuted slot: a slot by itself, whose writes are exact.
+template <typename Number>
+BitSearch SearchWrites(const AutomatonNetwork& network, const AutomatonLevel& level, int64_t max_nodes) {
+  AutomatonNetwork probe;
+  probe.negative_eigenvalues = network.negative_eigenvalues;
+  AutomatonLevel& probed = probe.levels.emplace_back();
+  probed.kind = LevelKind::kSlot;
+  probed.delay = level.delay;
+  probed.layers = {level.layers[1]};
+  const int labels = level.tables.labels;
+  probed.tables.labels = labels;
+  probed.tables.actions = {IdentityPermutation(labels)};
+  for (int y = 0; y < labels; ++y) probed.tables.actions.push_back(std::vector<int>(labels, y));
+  for (int action = 0; action <= labels; ++action) {
+    probed.tables.action_of.push_back(action);
+    probed.tables.next.push_back(std::vector<int>(labels, 0));
+    probe.first_context.push_back(action);
+  }
+  const auto stepper = MakeStepper<Number>(probe);
+  const int copies = level.layers[1].copies;
+  const float delayed_scale = network.negative_eigenvalues ? 1.0f : 2.0f;
+  const auto step = [&](int y, int label, Number* S, std::string& wrong) {
+    const int now = label % labels;
+    stepper->Step(1 + y, S);
+    const float holds = static_cast<float>(S[0]);
+    const float before = level.delay ? delayed_scale * static_cast<float>(S[copies]) : static_cast<float>(now);
+    if (holds != static_cast<float>(y) || before != static_cast<float>(now)) {
+      wrong = fmt::format("the slot holds ({}, {}) instead of ({}, {})", holds, before, y, now);
+    }
+    return level.delay ? now * labels + y : y;
+  };
+  return SearchBits<Number>(stepper->StateSize(), 0, labels, max_nodes, step);
+}
 
-// The content of a jit level under every sequence of swaps, of which its permutations are made. Reading is tried on
-// every content with every slot.
+// The content of a jit level: the swaps of which its permutations are made.
 template <typename Number>
 BitSearch SearchJitContent(const JitLevel<Number>& level, int labels, int64_t max_nodes) {
-  std::vector<Permutation> swaps;
+  BitSearch search;
+  Permutation permutation = IdentityPermutation(labels);
+  const auto swap = [&](int i, int j, Number* S) {
+    std::swap(permutation[i], permutation[j]);
+    level.MoveContent(permutation, S);
+    std::swap(permutation[i], permutation[j]);
+  };
   for (int i = 0; i < labels; ++i) {
     for (int j = i + 1; j < labels; ++j) {
-      swaps.push_back(IdentityPermutation(labels));
-      std::swap(swaps.back()[i], swaps.back()[j]);
+      if (search.nodes > max_nodes || !search.wrong.empty()) return search;
+      SearchSwap<Number>(i, j, labels, level.ContentSize() / labels, swap, search);
     }
   }
-  const auto step = [&](int letter, int rank, Number* S, std::string& wrong) {
-    const Permutation content = OfRank(rank, labels);
-    Permutation moved(labels);
-    for (int place = 0; place < labels; ++place) moved[swaps[letter][place]] = content[place];
-    level.MoveContent(swaps[letter], S);
-    for (int place = 0; place < labels; ++place) {
-      if (level.Content(S, place) != static_cast<float>(moved[place]) ||
-          level.Find(S, static_cast<float>(moved[place])) != place) {
-        wrong = fmt::format("place {} holds {} instead of {}", place, level.Content(S, place), moved[place]);
-      }
-    }
-    return RankOf(moved);
-  };
-  return SearchBits<Number>(level.ContentSize(), 0, static_cast<int>(swaps.size()), max_nodes, step);
+  search.closed = search.wrong.empty();
+  return search;
 }
 
 template <typename Number>
@@ -149,6 +237,24 @@ BitSearch SearchJitSlot(const JitLevel<Number>& level, int labels, int64_t max_n
     return now * labels + y;
   };
   return SearchBits<Number>(level.SlotSize(), 0, labels, max_nodes, step);
+}
+
+// The last level of a jit cascade: a sign that is flipped or written.
+template <typename Number>
+BitSearch SearchJitSign() {
+  const FactorWriter writer(KeyStyle::kExact, 1, {1.0f});
+  FactorWriter::Factors factors[3];
+  writer.Flip(0, factors[0]);
+  writer.Write(0, 1.0f, factors[1]);
+  writer.Write(0, -1.0f, factors[2]);
+  const auto step = [&](int letter, int label, Number* S, std::string& wrong) {
+    ApplyFactors(factors[letter], S);
+    const int after = letter == 0 ? 1 - label : letter - 1;
+    const float sign = static_cast<float>(S[0] + Number(1.0f));
+    if (sign != (after == 0 ? 1.0f : -1.0f)) wrong = fmt::format("a sign is {} for label {}", sign, after);
+    return after;
+  };
+  return SearchBits<Number>(1, 0, 3, 2, step);
 }
 
 // The searches of the single levels: all closed, or the first that is not.
@@ -167,15 +273,19 @@ struct LevelSearches {
 template <typename Number>
 LevelSearches SearchLevels(const AutomatonNetwork& network, int64_t max_nodes) {
   LevelSearches searches;
-  for (size_t i = 0; i < network.levels.size(); ++i) {
-    searches.Add(SearchLevel<Number>(network, network.levels[i], max_nodes), fmt::format("level {}", i));
+  for (size_t i = 0; i < network.levels.size() && searches.problem.empty(); ++i) {
+    const AutomatonLevel& level = network.levels[i];
+    const std::string place = fmt::format("level {}", i);
+    if (level.kind == LevelKind::kPermutedSlot) {
+      searches.Add(SearchContent<Number>(network, level, max_nodes), place);
+      searches.Add(SearchWrites<Number>(network, level, max_nodes), place);
+    } else {
+      searches.Add(SearchLevel<Number>(network, level, max_nodes), place);
+    }
   }
   if (!network.is_jit()) return searches;
-  if (network.dfa.num_states > kMaxJitLabels) {
-    searches.problem = fmt::format("levels of more than {} labels are too large to search", kMaxJitLabels);
-    return searches;
-  }
-  for (int labels = network.dfa.num_states; labels >= 3; --labels) {
+  searches.Add(SearchJitSign<Number>(), "level of 2 labels");
+  for (int labels = network.dfa.num_states; labels >= 3 && searches.problem.empty(); --labels) {
     const JitLevel<Number> level(labels, network.keys);
     const std::string place = fmt::format("level of {} labels", labels);
     searches.Add(SearchJitContent(level, labels, max_nodes), place);

@@ -6,7 +6,9 @@
 //
 // First all layers together, against the automaton; this makes no use of how the network was made. When that has more
 // than `max_nodes` pairs, level by level: under every sequence of its actions a level holds the label that the tables
-// say and reads the label before right; with C1, which proves the tables, the same follows.
+// say and reads the label before right; with C1, which proves the tables, the same follows. The content of a permuted
+// slot has too many permutations to visit, but a swap sees two of its places: every two numbers in every two places
+// that are swapped are tried instead, and the slot beside it by itself.
 #pragma once
 
 #include <cstdint>

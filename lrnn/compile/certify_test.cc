@@ -150,6 +150,39 @@ TEST(PlantedFault, PermutedKey) {
   EXPECT_GT(planted, 5);
 }
 
+// With no room for a search of all layers together, each level is searched by itself.
+TEST(PlantedFault, LevelByLevel) {
+  const FloatSearchLimits limits{0, 1'000'000};
+  for (const KeyStyle keys : {KeyStyle::kExact, KeyStyle::kDup}) {
+    const AutomatonNetwork right = CompileExactly(FullT4(), keys);
+    ASSERT_EQ(right.levels[0].kind, LevelKind::kPermutedSlot);
+    ASSERT_TRUE(right.levels[0].delay);
+    for (const Certificate& c : Certify(right, limits).floats) {
+      EXPECT_TRUE(c.holds) << c.verdict;
+      EXPECT_TRUE(c.needs_local);
+    }
+    for (size_t layer = 0; layer < 2; ++layer) {
+      const DeltaProductTable& table = right.levels[0].layers[layer];
+      for (size_t step = 0; step < table.beta.size(); ++step) {
+        if (table.beta[step] == 0.0f) continue;
+        AutomatonNetwork wrong = right;
+        DeltaProductTable& changed = wrong.levels[0].layers[layer];
+        changed.beta[step] *= 0.75f;
+        EXPECT_FALSE(Certify(wrong, limits).floats[0].holds) << "layer " << layer << ", step " << step;
+        wrong = right;
+        changed.v[step] += 1.0f;
+        EXPECT_FALSE(Certify(wrong, limits).floats[0].holds) << "layer " << layer << ", step " << step;
+        wrong = right;
+        changed.beta[step] = 0.0f;
+        EXPECT_FALSE(Certify(wrong, limits).floats[0].holds) << "layer " << layer << ", step " << step;
+      }
+    }
+    AutomatonNetwork wrong = right;
+    std::fill(wrong.levels[0].layers[0].k.begin(), wrong.levels[0].layers[0].k.end(), 1.0f);
+    EXPECT_THAT(Certify(wrong, limits).floats[0].verdict, HasSubstr("is not a swap of two places"));
+  }
+}
+
 TEST(PlantedFault, EigenvalueOutsideOfTheRange) {
   AutomatonNetwork wrong = CompileExactly(ParityOfAb());
   wrong.negative_eigenvalues = false;
@@ -209,7 +242,8 @@ TEST(Certify, Jit) {
   for (const KeyStyle keys : {KeyStyle::kExact, KeyStyle::kDup}) {
     const Certificates c = Certify(Compile(FullT4(), {.mode = CompileMode::kJit, .keys = keys}).network, {100, 10'000});
     EXPECT_TRUE(c.local.holds);
-    EXPECT_EQ(c.floats[0].nodes, 24 + 16 + 6 + 9);
+    // Levels of 4 and 3 labels: pairs of numbers in pairs of places, then slots with the label before; and a sign.
+    EXPECT_EQ(c.floats[0].nodes, 6 * 12 + 16 + 3 * 6 + 9 + 2);
     EXPECT_THAT(c.floats[1].verdict, HasSubstr("closed for each level"));
     EXPECT_THAT(c.ProvedFormats(), ElementsAre("bf16", "fp16", "fp32", "fp64"));
   }

@@ -68,6 +68,18 @@ TEST(AutomatonModel, RunsAndAnswers) {
   session.Reset();
   EXPECT_EQ(session.Step(0), 0);
   EXPECT_EQ(MessageOf([&] { session.Step(2); }), "[AutomatonSession::Step] expected a letter in 0 .. 1, got 2");
+  session.Reset();
+  const std::vector<int> letters = {1, 0, 1, 1, 0};
+  session.Run(letters, states);
+  EXPECT_EQ(states, (std::vector<int>{1, 1, 0, 1, 1}));
+  EXPECT_EQ(session.state(), 1);
+  EXPECT_EQ(session.Step(1), 0) << "goes on from there";
+  EXPECT_EQ(MessageOf([&] {
+              session.Run(std::vector<int>{0, 7}, std::span(states).first(2));
+            }),
+            "[AutomatonSession::Run] expected a letter in 0 .. 1, got 7");
+  EXPECT_EQ(MessageOf([&] { session.Run(letters, std::span(states).first(2)); }),
+            "[AutomatonSession::Run] expected room for 5 states, got 2");
   AutomatonNetwork wrong = Parity();
   wrong.levels[0].layers[0].beta[1] = 1.0f;  // writes S = v = -1, which is neither sign
   AutomatonSession lost = AutomatonModel(wrong).NewSession();

@@ -19,16 +19,33 @@ void AutomatonSession::Reset() {
 }
 
 int AutomatonSession::Step(int32_t letter) {
-  const int letters = network_->dfa.num_letters();
-  LRNN_CHECK(letter >= 0 && letter < letters, "[AutomatonSession::Step] expected a letter in 0 .. {}, got {}",
-             letters - 1, letter);
+  CheckLetter("Step", letter);
   const int state = stepper_->Step(letter, S_.data());
-  if (state < 0 || state >= network_->dfa.num_states) {
-    throw Failure(
-        "[AutomatonSession::Step] the layers hold no state of the automaton: the weights are wrong, or "
-        "rounding has gone too far (`lrnn certify` tells)");
-  }
+  CheckState("Step", state);
   return state_ = state;
+}
+
+void AutomatonSession::Run(std::span<const int> letters, std::span<int> states) {
+  LRNN_CHECK(letters.size() == states.size(), "[AutomatonSession::Run] expected room for {} states, got {}",
+             letters.size(), states.size());
+  for (const int letter : letters) CheckLetter("Run", letter);
+  stepper_->Run(letters, S_.data(), states.data());
+  for (const int state : states) CheckState("Run", state);
+  if (!states.empty()) state_ = states.back();
+}
+
+void AutomatonSession::CheckLetter(const char* function, int32_t letter) const {
+  const int letters = network_->dfa.num_letters();
+  LRNN_CHECK(letter >= 0 && letter < letters, "[AutomatonSession::{}] expected a letter in 0 .. {}, got {}", function,
+             letters - 1, letter);
+}
+
+void AutomatonSession::CheckState(const char* function, int state) const {
+  if (state >= 0 && state < network_->dfa.num_states) return;
+  throw Failure(
+      fmt::format("[AutomatonSession::{}] the layers hold no state of the automaton: the weights are wrong, or "
+                  "rounding has gone too far (`lrnn certify` tells)",
+                  function));
 }
 
 AutomatonModel::AutomatonModel(AutomatonNetwork network)

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "lrnn/runtime/automaton_network.h"
@@ -28,11 +29,17 @@ class AutomatonSession {
   // Takes a letter and gives the state after it.
   int Step(int32_t letter);
 
+  // Takes many: states[t] is the state after letters[t]. Faster than Step after Step.
+  void Run(std::span<const int> letters, std::span<int> states);
+
   int state() const { return state_; }
   bool accepting() const { return network_->dfa.accepting[state_]; }
   size_t StateBytes() const { return S_.size() * sizeof(float); }
 
  private:
+  void CheckLetter(const char* function, int32_t letter) const;
+  void CheckState(const char* function, int state) const;
+
   std::shared_ptr<const AutomatonNetwork> network_;
   std::shared_ptr<const AutomatonStepper<float>> stepper_;
   std::vector<float> S_;

@@ -52,6 +52,7 @@ void FactorWriter::Flip(int i, Factors& factors) const {
 }
 
 void FactorWriter::Permute(std::span<const int> permutation, Factors& factors) const {
+  factors.reserve(factors.size() + permutation.size());
   std::vector<bool> done(permutation.size(), false);
   for (size_t first = 0; first < permutation.size(); ++first) {
     if (done[first]) continue;

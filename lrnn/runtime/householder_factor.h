@@ -17,13 +17,25 @@ struct KeyEntry {
   Number k;
 };
 
-// The micro-step of compiled models, in the arithmetic of Number: what runs and what is proved.
+// The micro-step of compiled models, in the arithmetic of Number: what runs and what is proved. Keys of one entry
+// (writes, flips) and of two (swaps) are nearly all there are: spelt out they need no loops.
 template <typename Number>
 inline void HouseholderStep(const KeyEntry<Number>* key, int width, Number beta, Number v, Number* S) {
-  Number error = v;
-  for (int i = 0; i < width; ++i) error = error - key[i].k * S[key[i].row];
-  const Number step = beta * error;
-  for (int i = 0; i < width; ++i) S[key[i].row] = S[key[i].row] + key[i].k * step;
+  if (width == 1) {
+    Number& x = S[key[0].row];
+    const Number step = beta * (v - key[0].k * x);
+    x = x + key[0].k * step;
+  } else if (width == 2) {
+    Number &x = S[key[0].row], &y = S[key[1].row];
+    const Number step = beta * ((v - key[0].k * x) - key[1].k * y);
+    x = x + key[0].k * step;
+    y = y + key[1].k * step;
+  } else {
+    Number error = v;
+    for (int i = 0; i < width; ++i) error = error - key[i].k * S[key[i].row];
+    const Number step = beta * error;
+    for (int i = 0; i < width; ++i) S[key[i].row] = S[key[i].row] + key[i].k * step;
+  }
 }
 
 struct HouseholderFactor {

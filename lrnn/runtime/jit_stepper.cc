@@ -38,12 +38,38 @@ class JitStepper : public AutomatonStepper<Number> {
   int64_t StateSize() const override { return state_size_; }
 
   int Step(int letter, Number* S) const override {
-    std::vector<int> before(n_), after(n_);
+    Work work;
+    return Step(letter, S, work);
+  }
+
+  void Run(std::span<const int> letters, Number* S, int* states) const override {
+    Work work;
+    for (size_t t = 0; t < letters.size(); ++t) states[t] = Step(letters[t], S, work);
+  }
+
+ private:
+  struct Action {
+    int reset;                     // the label, -1: a permutation
+    std::vector<int> permutation;  // of labels
+  };
+
+  // What a token needs room for.
+  struct Work {
+    std::vector<int> before, after;  // the sets P and N
+    std::vector<int> rank;
+    std::vector<char> is_hit;
+    Action action;
+  };
+
+  int Step(int letter, Number* S, Work& work) const {
+    std::vector<int>&before = work.before, &after = work.after;
+    before.resize(n_);
+    after.resize(n_);
     std::iota(before.begin(), before.end(), 0);
     std::iota(after.begin(), after.end(), 0);
-    Action action;
+    const Action& action = work.action;
     for (int labels = n_; labels >= 2; --labels) {
-      if (!FindAction(before, after, next_[letter], action)) return -1;
+      if (!FindAction(next_[letter], work)) return -1;
       if (labels == 2) {
         const int label = StepSign(action, S);
         return label < 0 ? -1 : state_at_[after[1 - label]];
@@ -59,31 +85,21 @@ class JitStepper : public AutomatonStepper<Number> {
     return state_at_[0];  // an automaton of one state
   }
 
-  void Run(std::span<const int> letters, Number* S, int* states) const override {
-    for (size_t t = 0; t < letters.size(); ++t) states[t] = JitStepper::Step(letters[t], S);
-  }
-
- private:
-  struct Action {
-    int reset;                     // the label, -1: a permutation
-    std::vector<int> permutation;  // of labels
-  };
-
   // False when a label was wrong: the letter does not lead from the set before into the set after.
-  bool FindAction(const std::vector<int>& before, const std::vector<int>& after, const std::vector<int>& next,
-                  Action& action) const {
-    const int labels = static_cast<int>(before.size());
-    std::vector<int> rank(n_, -1);  // in the set after
-    for (int r = 0; r < labels; ++r) rank[after[r]] = r;
-    std::vector<bool> hit(labels, false);
-    action.permutation.resize(labels);
+  bool FindAction(const std::vector<int>& next, Work& work) const {
+    const int labels = static_cast<int>(work.before.size());
+    work.rank.assign(n_, -1);  // in the set after
+    for (int r = 0; r < labels; ++r) work.rank[work.after[r]] = r;
+    work.is_hit.assign(labels, false);
+    std::vector<int>& permutation = work.action.permutation;
+    permutation.resize(labels);
     for (int r = 0; r < labels; ++r) {
-      action.permutation[r] = rank[next[before[r]]];
-      if (action.permutation[r] < 0) return false;
-      hit[action.permutation[r]] = true;
+      permutation[r] = work.rank[next[work.before[r]]];
+      if (permutation[r] < 0) return false;
+      work.is_hit[permutation[r]] = true;
     }
-    const auto missing = std::find(hit.begin(), hit.end(), false);
-    action.reset = missing == hit.end() ? -1 : static_cast<int>(missing - hit.begin());
+    const auto missing = std::find(work.is_hit.begin(), work.is_hit.end(), false);
+    work.action.reset = missing == work.is_hit.end() ? -1 : static_cast<int>(missing - work.is_hit.begin());
     return true;
   }
 
