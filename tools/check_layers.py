@@ -23,6 +23,7 @@ LADDER = [
     ("compile", "io kernels automata runtime", False),
     ("theory", "io automata runtime compile", False),
     ("report", "io", False),
+    ("experiments", "io report", False),
     ("ops", "kernels", True),
     ("layers", "io ops", True),
     ("models", "io ops layers", True),

@@ -1,4 +1,5 @@
-// RenderReportHtml: fills the places of the bundled page. What comes from runs is data, never markup.
+#include "lrnn/report/html_page.h"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -7,7 +8,6 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/report/page_template.h"
-#include "lrnn/report/report.h"
 
 namespace lrnn {
 namespace {
@@ -52,18 +52,18 @@ std::string EmbeddedJson(const nlohmann::json& value) {
 
 }  // namespace
 
-std::string RenderReportHtml(const nlohmann::json& report) {
+std::string RenderPage(const std::string& title, const std::string& table, const nlohmann::json& data) {
   const std::pair<std::string_view, std::string> places[] = {
-      {"{{title}}", EscapeHtml(report.at("title").get<std::string>())},
-      {"{{table}}", EscapeHtml(RenderReportTable(report))},
-      {"{{report}}", EmbeddedJson(report)},
+      {"{{title}}", EscapeHtml(title)},
+      {"{{table}}", EscapeHtml(table)},
+      {"{{report}}", EmbeddedJson(data)},
   };
   // One pass from left to right: what is filled in is not searched again.
   std::string page;
   std::string_view rest = ReportPageTemplate();
   for (const auto& [place, text] : places) {
     const size_t position = rest.find(place);
-    LRNN_CHECK(position != std::string_view::npos, "[RenderReportHtml] the page has no place {}", place);
+    LRNN_CHECK(position != std::string_view::npos, "[RenderPage] the page has no place {}", place);
     page += rest.substr(0, position);
     page += text;
     rest.remove_prefix(position + place.size());

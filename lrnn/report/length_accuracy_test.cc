@@ -72,6 +72,50 @@ TEST_F(LengthAccuracyTest, PoolsNeighbouringLengths) {
   EXPECT_EQ(sum, 8192);
 }
 
+TEST_F(LengthAccuracyTest, ScoresBySequenceHaveTheirCurveByPosition) {
+  nlohmann::json eval = eval_;
+  eval["chance"] = 0;
+  nlohmann::json& evaluation = eval["evaluations"][1];
+  evaluation["by_position"] = nlohmann::json::array();
+  for (int length = 1; length <= 1000; ++length) {
+    evaluation["by_position"].push_back({{"length", length}, {"sequences", 4}, {"correct", length < 500 ? 4 : 1}});
+  }
+  eval["evaluations"] = {evaluation};
+  const nlohmann::json result = Read(eval);
+  EXPECT_EQ(result["by_length"]["lengths"], nlohmann::json({1, 1000}));
+  const nlohmann::json& bins = result["by_length"]["bins"];
+  EXPECT_LT(bins.size(), 140u);
+  EXPECT_EQ(bins[31]["from"], 32);
+  EXPECT_EQ(bins[0]["scaled_accuracy"], 1.0);
+  EXPECT_EQ(bins.back()["to"], 1000);
+  EXPECT_EQ(bins.back()["scaled_accuracy"], 0.25);
+  eval["evaluations"][0]["by_position"][7]["correct"] = 9;
+  EXPECT_EQ(Message(eval),
+            R"(eval.json: evaluations[0]: by_position[7]: field "correct": expected at most 4 sequences, got 9)");
+}
+
+TEST_F(LengthAccuracyTest, SeveralPredictionsInASequenceAreOneObservation) {
+  nlohmann::json eval = eval_;
+  nlohmann::json& evaluation = eval["evaluations"][0];
+  evaluation["score"] = "tokens";
+  for (nlohmann::json& row : evaluation["by_length"]) row.update({{"targets", 20}, {"correct_targets", 15}});
+  const nlohmann::json bin = Read(eval)["by_length"]["bins"][0];
+  EXPECT_EQ(bin["scaled_accuracy"], 0.5);
+  EXPECT_DOUBLE_EQ(bin["low"].get<double>(), 2 * WilsonInterval(2, 2).low - 1);  // 1.5 of 2, rounded
+}
+
+TEST_F(LengthAccuracyTest, Bf16AndHorizon) {
+  EXPECT_TRUE(Read(eval_)["bf16"].is_null());
+  EXPECT_TRUE(Read(eval_)["horizon"].is_null());
+  nlohmann::json eval = eval_;
+  eval["evaluations_bf16"] = {eval["evaluations"][0]};
+  eval["evaluations_bf16"][0]["scaled_accuracy"] = 0.25;
+  eval["horizon"] = {{"length", 1000}, {"has_ended", true}, {"accuracy", 0.99}, {"streams", 32}};
+  const nlohmann::json result = Read(eval);
+  EXPECT_EQ(result["bf16"]["scaled_accuracy"], 0.25);
+  EXPECT_EQ(result["horizon"], nlohmann::json({{"length", 1000}, {"has_ended", true}, {"accuracy", 0.99}}));
+}
+
 TEST_F(LengthAccuracyTest, TakesTheWidestRangeAndTheLastTestOfALength) {
   nlohmann::json eval = eval_;
   nlohmann::json narrow = eval["evaluations"][0];

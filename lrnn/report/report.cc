@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "lrnn/base/error.h"
+#include "lrnn/report/html_page.h"
 #include "lrnn/report/number_text.h"
 #include "lrnn/report/run_summary.h"
 
@@ -35,7 +36,11 @@ std::string List(const std::vector<std::string>& words, const std::string& last 
   return list;
 }
 
-std::string Range(const json& run) { return fmt::format("[{}, {}]", run["range"][0].dump(), run["range"][1].dump()); }
+// "" where there is none.
+std::string Range(const json& run) {
+  if (run["range"].is_null()) return "";
+  return fmt::format("[{}, {}]", run["range"][0].dump(), run["range"][1].dump());
+}
 
 // "DeltaNet [-1,1]"; the seed is added where two runs would have the same label, then the directory.
 void AddLabels(json& runs) {
@@ -47,7 +52,8 @@ void AddLabels(json& runs) {
     }
   };
   for (json& run : runs) {
-    run["label"] = fmt::format("{} {}", run["layer_name"].get<std::string>(), run["eigenvalues"].get<std::string>());
+    const std::string layer = run["layer_name"], eigenvalues = run["eigenvalues"];
+    run["label"] = eigenvalues.empty() ? layer : fmt::format("{} {}", layer, eigenvalues);
   }
   add_where_equal([](const json& run) { return fmt::format(", seed {}", run["train"]["seed"].get<int64_t>()); });
   add_where_equal([](const json& run) { return fmt::format(" ({})", run["path"].get<std::string>()); });
@@ -62,7 +68,8 @@ std::string TaskName(const std::string& task) {
 std::string Title(const json& runs) {
   std::string task = TaskName(runs[0]["task"]);
   task[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(task[0])));
-  return fmt::format("{} with eigenvalues in {}", task, List(Distinct(runs, Range)));
+  const std::vector<std::string> ranges = Distinct(runs, Range);
+  return ranges.empty() ? task : fmt::format("{} with eigenvalues in {}", task, List(ranges));
 }
 
 std::string Summary(const json& runs) {
@@ -81,12 +88,14 @@ std::string Summary(const json& runs) {
 
   const std::vector<std::string> layers = Distinct(runs, layer);
   const bool is_one = layers.size() == 1;
-  return fmt::format(
-      "{} {} trained on {} with sequences of {} tokens, with the eigenvalues of {} state transitions in {}{}.",
-      List(layers), is_one ? "was" : "were", TaskName(runs[0]["task"]), List(Distinct(runs, trained)),
-      is_one ? "its" : "their", List(Distinct(runs, Range)),
-      tested.empty() ? ", and not tested yet"
-                     : fmt::format(", and tested on sequences of {} tokens", List(tested, " and of ")));
+  const std::vector<std::string> ranges = Distinct(runs, Range);
+  return fmt::format("{} {} trained on {} with sequences of {} tokens{}{}.", List(layers), is_one ? "was" : "were",
+                     TaskName(runs[0]["task"]), List(Distinct(runs, trained)),
+                     ranges.empty() ? ""
+                                    : fmt::format(", with the eigenvalues of {} state transitions in {}",
+                                                  is_one ? "its" : "their", List(ranges)),
+                     tested.empty() ? ", and not tested yet"
+                                    : fmt::format(", and tested on sequences of {} tokens", List(tested, " and of ")));
 }
 
 // A word of a POSIX shell.
@@ -158,6 +167,10 @@ json BuildReport(const std::vector<std::filesystem::path>& paths) {
           {"lrnn_version", List(Distinct(runs, version))},
           {"commands", Commands(runs)},
           {"runs", runs}};
+}
+
+std::string RenderReportHtml(const json& report) {
+  return RenderPage(report.at("title"), RenderReportTable(report), report);
 }
 
 }  // namespace lrnn

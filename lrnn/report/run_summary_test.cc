@@ -74,6 +74,25 @@ TEST_F(RunSummaryTest, ResultsMayBeMissing) {
   EXPECT_TRUE(run["learning"]["train"].empty());
 }
 
+TEST_F(RunSummaryTest, LayersWithoutARangeAndHybrids) {
+  const auto with = [this](const std::string& from, const std::string& to) {
+    EXPECT_EQ(MessageWithConfig(from, to), "");
+    return SummariseRun(directory_ / "run");
+  };
+  const std::string model = "layer = \"delta_net\"\neigenvalues = \"[-1,1]\"";
+  const nlohmann::json slstm = with(model, "layer = \"slstm\"");
+  EXPECT_EQ(slstm["layer_name"], "sLSTM");
+  EXPECT_EQ(slstm["eigenvalues"], "");
+  EXPECT_TRUE(slstm["range"].is_null());
+  EXPECT_TRUE(with("\"[-1,1]\"", "\"[-inf,inf]\"")["range"].is_null());
+  const nlohmann::json hybrid =
+      with(model, "layers = [\"delta_net\", {layer = \"gla\", num_heads = 2}]\neigenvalues = \"[-1,1]\"");
+  EXPECT_EQ(hybrid["layer"], "delta_net + gla");
+  EXPECT_EQ(hybrid["layer_name"], "DeltaNet + GLA");
+  EXPECT_EQ(MessageWithConfig(model, "layers = [3]"),
+            R"(config.toml: field "model.layers": expected a list of layers, got [3])");
+}
+
 TEST_F(RunSummaryTest, ReferenceIsOptional) {
   const std::string config = SampleConfig({});
   WriteText(Write() / "config.toml", config.substr(0, config.find("[reference]")));

@@ -36,7 +36,7 @@ inline std::string SampleConfig(const SampleRun& run) {
   const bool is_delta = run.layer == "delta_net";
   return fmt::format(
       "[run]\ntitle = {}\n\n[task]\nname = \"parity\"\ntrain_lengths = [3, 40]\n\n"
-      "[model]\nlayer = \"{}\"\neigenvalues = \"{}\"\nwidth = 128\nlayers = 2\n\n"
+      "[model]\nlayer = \"{}\"\neigenvalues = \"{}\"\nhidden_size = 128\nnum_hidden_layers = 2\n\n"
       "[train]\nsteps = 600\nbatch_size = 256\nlearning_rate = 1e-3\nseed = {}\n\n"
       "[reference]\nsource = \"Table 3 of the paper (best of 3 seeds)\"\nscaled_accuracy = {:.3f}\n",
       nlohmann::json(run.title).dump(), run.layer, run.is_extended ? "[-1,1]" : "[0,1]", run.seed,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lrnn/report/aligned_rows.h"
 #include "lrnn/report/number_text.h"
 #include "lrnn/report/report.h"
 
@@ -18,24 +19,6 @@ using Row = std::vector<std::string>;
 
 std::string Score(const json& result) {
   return fmt::format("{} {}", AccuracyText(result["scaled_accuracy"]), IntervalText(result["low"], result["high"]));
-}
-
-std::string Align(const std::vector<Row>& rows) {
-  std::vector<size_t> widths(rows[0].size(), 0);
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  size_t line = 2 * (widths.size() - 1);
-  for (size_t width : widths) line += width;
-  std::string text;
-  for (size_t r = 0; r < rows.size(); ++r) {
-    for (size_t i = 0; i < widths.size(); ++i) {
-      text += i == 0 ? fmt::format("{:<{}}", rows[r][i], widths[i]) : fmt::format("  {:>{}}", rows[r][i], widths[i]);
-    }
-    text += '\n';
-    if (r == 0) text += std::string(line, '-') + "\n";
-  }
-  return text;
 }
 
 }  // namespace
@@ -85,7 +68,7 @@ std::string RenderReportTable(const json& report) {
   }
 
   std::string text = fmt::format("{}\nScaled accuracy (1 is perfect, 0 is guessing) with its 95 % interval\n\n{}",
-                                 report["title"].get<std::string>(), Align(rows));
+                                 report["title"].get<std::string>(), AlignRows(rows));
   if (!notes.empty()) text += '\n';
   for (const std::string& note : notes) text += note + '\n';
   return text;

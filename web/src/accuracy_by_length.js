@@ -21,7 +21,7 @@ export function band(run, points) {
 export function rangeLabels(runs, at) {
   const ends = new Map();
   for (const run of runs) {
-    const key = format.range(run.range);
+    const key = run.range ? format.range(run.range) : "";
     ends.set(key, [...(ends.get(key) ?? []), at(run)]);
   }
   const labels = [...ends].map(([text, points]) => ({

@@ -55,9 +55,10 @@ export function plot(description, options) {
   return svg;
 }
 
-// The vertical axis of scaled accuracy: chance and perfect are named, and have a line across the panel.
-const names = new Map([[0, "chance 0"], [1, "perfect 1"]]);
-export function accuracyAxis(lowest) {
+// The vertical axis of scaled accuracy: chance and perfect are named, and have a line across the panel. Where the score is not
+// scaled, 0 is not chance.
+export function accuracyAxis(lowest, isScaled = true) {
+  const names = new Map([[0, isScaled ? "chance 0" : "0"], [1, isScaled ? "perfect 1" : "all 1"]]);
   return {
     y: {domain: [Math.min(-0.12, lowest - 0.03), 1.06], label: null},
     marks: [

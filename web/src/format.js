@@ -47,6 +47,9 @@ export const percent = (share) => {
 // [-1, 1] with a minus sign and a space that does not break
 export const range = ([low, high]) => `[${minus(String(low))},\u00a0${minus(String(high))}]`;
 
+// The same for every range inside a text.
+export const ranges = (text) => text.replace(/\[-?[\d.]+, ?-?[\d.]+\]/g, (found) => range(JSON.parse(found)));
+
 export const lengths = ([low, high]) => (low === high ? count(low) : `${count(low)} to ${count(high)}`);
 
 export function list(words) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {accuracy, count, duration, interval, lengths, list, percent, range, rate} from "./format.js";
+import {accuracy, count, duration, interval, lengths, list, percent, range, ranges, rate} from "./format.js";
 
 test("accuracy has three decimals and never rounds up to perfect", () => {
   assert.equal(accuracy(1), "1.000");
@@ -37,4 +37,8 @@ test("ranges, lengths, lists", () => {
   assert.equal(list(["a"]), "a");
   assert.equal(list(["a", "b"]), "a and b");
   assert.equal(list(["a", "b", "c"]), "a, b and c");
+});
+
+test("ranges inside a text get minus signs and do not break", () => {
+  assert.equal(ranges("DeltaNet [-1,1] and [0, 1]"), "DeltaNet [\u22121,\u00a01] and [0,\u00a01]");
 });
