@@ -1,7 +1,10 @@
 // lrnn analyze: what a model does inside.
 #include "cli/analyze_automaton.h"
+#include "cli/analyze_compiled.h"
 #include "cli/analyze_dynamics.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
+#include "lrnn/runtime/automaton_files.h"
 
 namespace lrnn::cli {
 namespace {
@@ -21,6 +24,9 @@ struct Options {
 };
 
 void RunAnalyze(const Options& options) {
+  if (const auto path = ModelPath(options.model); IsAutomaton(ModelDirectory::Open(path))) {
+    return AnalyzeCompiled(path, options.json);
+  }
   if (options.automaton || options.snap) {
     const AnalyzeAutomatonOptions chosen{options.model,     options.task, options.parameters, options.lengths,
                                          options.sequences, options.out,  options.json};

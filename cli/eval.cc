@@ -4,9 +4,11 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/eval_automaton.h"
 #include "cli/models.h"
 #include "lrnn/base/error.h"
 #include "lrnn/base/hardware.h"
+#include "lrnn/runtime/automaton_files.h"
 #include "lrnn/train/eval_file.h"
 #include "lrnn/train/evaluate.h"
 #include "lrnn/train/horizon.h"
@@ -131,6 +133,12 @@ void RunHorizon(const Options& options, LoadedModel& loaded) {
 }
 
 void RunEval(const Options& options) {
+  if (const auto path = ModelPath(options.model); IsAutomaton(ModelDirectory::Open(path))) {
+    LRNN_CHECK(!options.horizon, "--horizon: {} is a compiled automaton: lrnn certify says how far it is right",
+               options.model);
+    return EvalAutomaton({path, options.task, options.parameters, options.lengths, options.sequences,
+                          static_cast<uint64_t>(std::max<int64_t>(options.seed, 0)), options.json});
+  }
   at::set_num_threads(options.threads > 0 ? options.threads : CpuCount());
   LoadedModel loaded = LoadWithTask(options.model, options.task, options.parameters);
   if (options.horizon) {

@@ -183,7 +183,7 @@ std::string FuzzReport(const Dfa& dfa, uint64_t seed, uint64_t index, const Fuzz
   std::string arguments = fmt::format("--mode {} --keys {}", Name(options.mode), Name(options.keys));
   if (options.joint) arguments += " --joint";
   if (options.rotations) arguments += " --rotations";
-  if (!options.negative_eigenvalues) arguments += " --eigenvalues '[0,1]'";
+  if (!options.negative_eigenvalues) arguments += " --range 0,1";
   std::string problem = trial.problem;
   std::replace(problem.begin(), problem.end(), '\n', ' ');
   return fmt::format("# {}\n#   lrnn fuzz --seed {} --first {} --count 1\n#   lrnn compile --dfa THIS_FILE {} -o m\n{}",

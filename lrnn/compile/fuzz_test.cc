@@ -92,7 +92,7 @@ TEST(Fuzz, AReportCanBeCompiled) {
   trial.problem = "state 3\ninstead of 2";
   const std::string report = FuzzReport(ParityOfAb(), 9, 4711, trial);
   EXPECT_THAT(report, StartsWith("# state 3 instead of 2\n#   lrnn fuzz --seed 9 --first 4711 --count 1\n"));
-  EXPECT_THAT(report, HasSubstr("--mode height --keys dup --joint --eigenvalues '[0,1]'"));
+  EXPECT_THAT(report, HasSubstr("--mode height --keys dup --joint --range 0,1"));
   EXPECT_EQ(ReadTable(report, "report").next, ParityOfAb().next);
 }
 
