@@ -87,7 +87,9 @@ void CertifyTrained(const CertifyTrainedOptions& options) {
     fmt::print("truth       {}: {} states, {} letters\n", truth.name, dfa.num_states, dfa.num_letters());
     fmt::print("searched    {} pairs of model states, bit by bit, and automaton states; {} answers compared\n",
                certificate.nodes, certificate.steps);
-    fmt::print("margin      the right logit was at least {:.3g} above the others\n", certificate.margin);
+    if (certificate.margin > 0) {
+      fmt::print("margin      the right logit was at least {:.3g} above the others\n", certificate.margin);
+    }
     if (certificate.proved()) fmt::print("{}\n", verdict);
   }
   if (!certificate.proved()) throw Failure(fmt::format("{}: {}", options.model, verdict));
