@@ -18,6 +18,7 @@ void AddTheory(CLI::App& app);
 void AddAnalyze(CLI::App& app);
 void AddEval(CLI::App& app);
 void AddLayers(CLI::App& app);
+void AddReproduce(CLI::App& app);
 void AddTrain(CLI::App& app);
 
 }  // namespace lrnn::cli

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   lrnn::cli::AddTrain(app);
   lrnn::cli::AddEval(app);
   lrnn::cli::AddAnalyze(app);
+  lrnn::cli::AddReproduce(app);
 #endif
   lrnn::cli::AddCompile(app);
   lrnn::cli::AddCertify(app);
