@@ -75,7 +75,7 @@ class CompiledModels(unittest.TestCase):
                                       "--lengths", "50", "--sequences", "3", "--json"))
         self.assertEqual((result["right"], result["answers"], result["accuracy"]), (150, 150, 1.0))
         self.assertIn("--task: \"regex\" has the symbol a; the letters of the automaton are 0 1",
-                      self.lrnn("eval", "m", "--task", "regex", "--set", "regex=(ab)*", code=2))
+                      self.lrnn("eval", "m", "--task", "regex", "--set", "regex=(aa)*", code=2))
         self.assertIn("--horizon: m is a compiled automaton", self.lrnn("eval", "m", "--horizon", code=2))
 
     def test_analyze(self):

@@ -26,7 +26,7 @@ LADDER = [
     ("experiments", "io report", False),
     ("ops", "kernels", True),
     ("layers", "io ops", True),
-    ("models", "io ops layers", True),
+    ("models", "io runtime ops layers", True),
     ("data", "io", True),
     ("train", "io kernels tasks ops layers data models", True),
     ("analysis", "io automata tasks runtime ops layers models", True),
