@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kShownStates = 40;
 constexpr int kShownLetters = 8;
-constexpr int64_t kHorizonWords = 4;
+constexpr int64_t kHorizonWords = 2;
 constexpr int64_t kHorizonLetters = 20'000;
 
 uint64_t SeedOf(const LoadedModel& loaded) { return TestDataSeed(loaded.run_config ? loaded.run_config->seed : 0); }
