@@ -10,6 +10,7 @@
 #include "lrnn/automata/regex.h"
 #include "lrnn/automata/table.h"
 #include "lrnn/base/error.h"
+#include "lrnn/base/timer.h"
 #include "lrnn/compile/compiler.h"
 #include "lrnn/io/atomic_file.h"
 #include "lrnn/runtime/automaton_files.h"
@@ -50,18 +51,23 @@ void RunCompile(const Options& options) {
   LRNN_CHECK(options.overwrite || !std::filesystem::exists(options.out),
              "{}: exists already; choose another place, or say --overwrite", options.out);
   const Dfa dfa = ReadAutomaton(options);
+  Timer timer;
   Compiled compiled = Compile(dfa, {.mode = ParseCompileMode(options.mode),
                                     .keys = ParseKeyStyle(options.keys),
                                     .joint = options.joint,
                                     .negative_eigenvalues = negative_eigenvalues,
                                     .rotations = options.rotations});
   compiled.network.outputs_states = options.group.has_value();
+  const double compile_seconds = timer.Seconds();
+  timer.Reset();
   const Certificates certificates = Certify(compiled.network);
+  const double certify_seconds = timer.Seconds();
   WriteAutomaton(options.out, compiled.network);
   if (!options.dot.empty()) WriteFileAtomically(options.dot, ToDot(dfa));
 
   if (options.json) {
     nlohmann::json json = {{"model", options.out}, {"network", ToJson(compiled.network)}, {"notes", compiled.notes}};
+    json["seconds"] = {{"compile", compile_seconds}, {"certify", certify_seconds}};
     json.update(ToJson(certificates));
     fmt::print("{}\n", json.dump());
     return;

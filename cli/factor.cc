@@ -53,7 +53,7 @@ void Print(const Factorisation& result, int n, const std::vector<std::complex<do
   for (int i = 0; i < count; ++i) {
     const HouseholderMatrix& factor = result.factors[i];
     std::vector<std::string> key;
-    for (const double entry : factor.k) key.push_back(fmt::format("{:.6g}", entry));
+    for (const double entry : factor.k) key.push_back(EigenvalueText(entry));
     fmt::print("  F{:<4} beta {:<10.6g} eigenvalue {:<10.6g} k = ({})\n", i + 1, factor.beta, 1.0 - factor.beta,
                fmt::join(key, ", "));
   }

@@ -35,6 +35,7 @@ class AutomataCli(unittest.TestCase):
         compiled = json.loads(self.lrnn("compile", "--regex", "(0|10*1)*", "-o", "m", "--json"))
         self.assertEqual(compiled["network"]["states"], 2)
         self.assertIn("fp32", compiled["proved_formats"])
+        self.assertLess(compiled["seconds"]["compile"], 1)
         certified = json.loads(self.lrnn("certify", "m", "--json"))
         self.assertTrue(all(one["holds"] for one in certified["certificates"]))
         line = json.loads(self.lrnn("run", "m", "--json", "101"))

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <set>
 #include <unordered_map>
 
 #include "lrnn/automata/permutation.h"
@@ -289,6 +288,17 @@ std::vector<int> ActionMap(const Explorer& explorer, const Labels& labels, const
   return map;
 }
 
+struct NumbersHash {
+  size_t operator()(const std::vector<int>& numbers) const {
+    uint64_t hash = numbers.size();
+    for (const int number : numbers) {
+      hash = (hash ^ static_cast<uint32_t>(number)) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
 // Cases that do the same and lead to the same contexts share a context; level by level from the lowest.
 class TableBuilder {
  public:
@@ -320,17 +330,20 @@ class TableBuilder {
   CascadeTables BuildLevel(int level, const std::vector<int>& ids) {
     CascadeTables tables;
     tables.labels = labels_.count(level);
-    std::map<std::vector<int>, int> actions;
-    std::map<std::pair<int, std::vector<int>>, int> contexts;
+    std::unordered_map<std::vector<int>, int, NumbersHash> actions;
+    std::unordered_map<std::vector<int>, int, NumbersHash> contexts;  // the row of `next`, then the action
     for (const int id : ids) {
       Case& c = explorer_.cases()[id];
       const auto [action, is_new] =
           actions.emplace(ActionMap(explorer_, labels_, c), static_cast<int>(tables.actions.size()));
       if (is_new) tables.actions.push_back(action->first);
-      const auto [context, is_first] = contexts.emplace(std::pair(action->second, NextOf(c)), tables.contexts());
+      std::vector<int> row = NextOf(c);
+      row.push_back(action->second);
+      const auto [context, is_first] = contexts.emplace(row, tables.contexts());
       if (is_first) {
         tables.action_of.push_back(action->second);
-        tables.next.push_back(context->first.second);
+        row.pop_back();
+        tables.next.push_back(std::move(row));
       }
       c.context = context->second;
     }
@@ -343,13 +356,15 @@ class TableBuilder {
       return std::vector<int>(labels, ContextOf(c.level - 1, c.from, explorer_.Target(c, -1), c.letter));
     }
     std::vector<int> next(labels, -1);
-    std::set<int> different;
+    int first = -1;
+    bool is_constant = true;
     for (const int child : explorer_.children(c.from)) {
       const int context = ContextOf(c.level - 1, child, explorer_.Target(c, child), c.letter);
       next[labels_.Of(c.from, child)] = context;
-      different.insert(context);
+      if (first < 0) first = context;
+      is_constant &= context == first;
     }
-    if (different.size() == 1) next.assign(labels, *different.begin());
+    if (is_constant) next.assign(labels, first);
     return next;
   }
 

@@ -1,8 +1,10 @@
 // Where a deterministic machine of finite precision ends: in a cycle.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace lrnn {
 
@@ -36,6 +38,18 @@ std::optional<Cycle> FindCycle(const State& start, const Step& step, int64_t max
     step(fast);
   }
   return cycle;
+}
+
+// The smallest p that divides their number with values[i] = values[i + p], going round.
+template <typename Value>
+int64_t SmallestPeriod(const std::vector<Value>& values) {
+  const size_t count = values.size();
+  for (size_t period = 1; period < count; ++period) {
+    if (count % period == 0 && std::equal(values.begin() + period, values.end(), values.begin())) {
+      return static_cast<int64_t>(period);
+    }
+  }
+  return static_cast<int64_t>(count);
 }
 
 }  // namespace lrnn

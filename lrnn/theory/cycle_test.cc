@@ -26,5 +26,13 @@ TEST(FindCycle, GivesUp) {
                    .has_value());
 }
 
+TEST(SmallestPeriod, DividesTheCycle) {
+  EXPECT_EQ(SmallestPeriod<int>({7}), 1);
+  EXPECT_EQ(SmallestPeriod<int>({7, 7, 7, 7}), 1);
+  EXPECT_EQ(SmallestPeriod<int>({1, 2, 1, 2, 1, 2}), 2);
+  EXPECT_EQ(SmallestPeriod<int>({1, 2, 1, 2, 1}), 5);
+  EXPECT_EQ(SmallestPeriod<int>({1, 2, 3}), 3);
+}
+
 }  // namespace
 }  // namespace lrnn
