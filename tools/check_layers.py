@@ -21,7 +21,7 @@ LADDER = [
     ("tasks", "automata", False),
     ("runtime", "io kernels automata", False),
     ("compile", "io kernels automata runtime", False),
-    ("theory", "io automata runtime compile", False),
+    ("theory", "automata runtime compile", False),
     ("report", "io", False),
     ("experiments", "io report", False),
     ("ops", "kernels", True),
