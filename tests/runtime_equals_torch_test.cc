@@ -44,12 +44,13 @@ void ExpectEqualForms(const nlohmann::json& config) {
   torch::NoGradGuard no_grad;
   const torch::Tensor tokens = torch::randint(11, {60}, torch::kInt64);
   const torch::Tensor expected = model->forward(tokens, ops::Sequences::Single(60));
+  const auto rows = expected.accessor<float, 2>();
   for (int round = 0; round < 2; ++round) {  // the second time after Reset
     session->Reset();
     for (int64_t t = 0; t < 60; ++t) {
       const auto logits = session->Step(static_cast<int32_t>(tokens[t].item<int64_t>()));
       for (int64_t i = 0; i < 11; ++i) {
-        const float want = expected[t][i].item<float>();
+        const float want = rows[t][i];
         ASSERT_NEAR(logits[i], want, 1e-4 * std::max(1.0f, std::abs(want))) << "token " << t << ", logit " << i;
       }
     }

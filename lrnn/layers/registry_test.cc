@@ -114,6 +114,20 @@ TEST_P(LayerContract, GivesARowForEachToken) {
   EXPECT_EQ(empty.sizes(), (std::vector<int64_t>{0, kWidth}));
 }
 
+TEST_P(LayerContract, StaysFinite) {
+  const auto mixer = MakeWild(GetParam());
+  torch::NoGradGuard no_grad;
+  const auto is_finite = [&](const Tensor& x) {
+    return torch::isfinite(mixer->forward(x, Sequences::Single(x.size(0)))).all().item<bool>();
+  };
+  EXPECT_TRUE(is_finite(torch::zeros({20, kWidth}))) << "zeros, and with them keys of length 0";
+  // The same token over and over, but where a state may grow: without a bound, or because it holds all tokens.
+  const auto* const linear = dynamic_cast<LinearMixer*>(mixer.get());
+  const bool may_grow = mixer->state_growth() > 0 || (linear && linear->eigenvalue_range() == kUnbounded);
+  const int64_t tokens = may_grow ? 20 : GetParam().variant.empty() ? 100000 : 1000;
+  EXPECT_TRUE(is_finite(Input(1).expand({tokens, kWidth}).contiguous()));
+}
+
 TEST_P(LayerContract, IsCausal) {
   const auto mixer = MakeWild(GetParam());
   const Tensor x = Input(20);
