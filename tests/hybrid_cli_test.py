@@ -60,7 +60,8 @@ class HybridTest(unittest.TestCase):
         self.assertEqual([layer["allow_neg_eigval"] for layer in model["layers"]], [True, False])
 
         self.check("eval", run, "--lengths", "10:20", "--sequences", 8)
-        spectrum = json.loads(self.check("analyze", run, "--sequences", 4, "--json"))
+        self.check("analyze", run, "--spectrum", "--sequences", 4)
+        spectrum = json.loads((run / "spectrum.json").read_text())
         self.assertEqual([layer["layer"] for layer in spectrum["layers"]], [0, 1, 2, 3])
         self.assertGreaterEqual(spectrum["layers"][1]["min"], 0)
         self.check("run", run, "1011")
