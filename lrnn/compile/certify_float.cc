@@ -285,7 +285,8 @@ LevelSearches SearchLevels(const AutomatonNetwork& network, int64_t max_nodes) {
   }
   if (!network.is_jit()) return searches;
   searches.Add(SearchJitSign<Number>(), "level of 2 labels");
-  for (int labels = network.dfa.num_states; labels >= 3 && searches.problem.empty(); --labels) {
+  // The largest level: smaller ones have the same swaps and writes, of fewer places and numbers.
+  if (const int labels = network.dfa.num_states; labels >= 3) {
     const JitLevel<Number> level(labels, network.keys);
     const std::string place = fmt::format("level of {} labels", labels);
     searches.Add(SearchJitContent(level, labels, max_nodes), place);
