@@ -18,5 +18,11 @@ TEST(ParameterCounts, Mlstm) {
   EXPECT_EQ(ParameterCount("mlstm", 12), 222096);
 }
 
+TEST(ParameterCounts, Slstm) {
+  EXPECT_EQ(ParameterCount("slstm", 3), 215680);
+  EXPECT_EQ(ParameterCount("slstm", 10), 217472);
+  EXPECT_EQ(ParameterCount("slstm", 12), 217984);
+}
+
 }  // namespace
 }  // namespace lrnn

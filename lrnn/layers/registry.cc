@@ -8,18 +8,21 @@
 #include "lrnn/layers/gated_deltanet.h"
 #include "lrnn/layers/gated_deltaproduct.h"
 #include "lrnn/layers/gla.h"
+#include "lrnn/layers/lstm.h"
 #include "lrnn/layers/mamba.h"
 #include "lrnn/layers/mamba2.h"
 #include "lrnn/layers/mlstm.h"
 #include "lrnn/layers/rotation.h"
+#include "lrnn/layers/slstm.h"
 #include "lrnn/layers/token_matrix.h"
 
 namespace lrnn {
 
 const std::vector<LayerInfo>& Layers() {
   static const std::vector<LayerInfo> layers = {
-      DeltaNetInfo(), DiagonalInfo(), FullMatrixInfo(), GatedDeltaNetInfo(), GatedDeltaProductInfo(), GlaInfo(),
-      MambaInfo(),    Mamba2Info(),   MlstmInfo(),      RotationInfo(),      TokenMatrixInfo(),       AttentionInfo(),
+      DeltaNetInfo(),    DiagonalInfo(),  FullMatrixInfo(), GatedDeltaNetInfo(), GatedDeltaProductInfo(),
+      GlaInfo(),         MambaInfo(),     Mamba2Info(),     MlstmInfo(),         RotationInfo(),
+      TokenMatrixInfo(), AttentionInfo(), LstmInfo(),       SlstmInfo(),
   };
   return layers;
 }

@@ -6,6 +6,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/io/layer_configs.h"
+#include "lrnn/io/slstm_config.h"
 #include "lrnn/layers/initialise.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/ops/linear.h"
@@ -42,14 +43,23 @@ BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng)
       FillNormal(mlp_->down_weight(), shrink * deviation, rng);
     }
   }
+  if (skeleton.has_gated_gelu) {
+    const double width = static_cast<double>(D), depth = static_cast<double>(config.PositiveInt("num_hidden_layers"));
+    mlp_norm_ = register_module("ffn_norm", RmsNorm(D, eps));
+    gated_gelu_ = register_module("ffn", GatedGelu(D, SlstmConfig(config).ffn_inner, std::sqrt(2 / (5 * width)),
+                                                   2 / (depth * std::sqrt(width)), rng));
+  }
 }
 
 torch::Tensor BlockImpl::forward(const torch::Tensor& x, const ops::Sequences& sequences, MixerState* state,
                                  const c10::optional<torch::Tensor>& rows) {
   const torch::Tensor mixed = mixer_->forward(mixer_norm_->forward(x), sequences, state);
   const torch::Tensor change = rows ? mixed.index_select(0, *rows) : mixed;
-  const torch::Tensor h = !has_residual_ ? change : (rows ? x.index_select(0, *rows) : x) + change;
-  return mlp_ ? h + mlp_->forward(mlp_norm_->forward(h)) : h;
+  if (!has_residual_) return mlp_ ? change + mlp_->forward(mlp_norm_->forward(change)) : change;
+  const torch::Tensor before = rows ? x.index_select(0, *rows) : x;
+  if (!mlp_ && !gated_gelu_) return before + change;
+  const auto [h, normed] = mlp_norm_->OfSum(before, change);
+  return h + (mlp_ ? mlp_->forward(normed) : gated_gelu_->forward(normed));
 }
 
 namespace {
@@ -104,6 +114,13 @@ Fields CompleteConfig(const Fields& config, const Skeleton& skeleton) {
   return Fields(std::move(all), config.source());
 }
 
+// With the place of the layer in the model, on which some initial weights depend.
+Fields WithIndex(const Fields& layer, size_t index) {
+  nlohmann::json all = layer.json();
+  all["layer_index"] = index;
+  return Fields(std::move(all), layer.source());
+}
+
 }  // namespace
 
 ModelImpl::ModelImpl(const Fields& config, uint64_t seed)
@@ -128,7 +145,8 @@ ModelImpl::ModelImpl(const Fields& config, uint64_t seed)
              rng);
   for (const Fields& layer : LayerConfigs(config_)) {
     const Skeleton& block = SkeletonOf(layer.String("model_type"));
-    blocks_.push_back(layers->register_module(std::to_string(blocks_.size()), Block(layer, block, rng)));
+    blocks_.push_back(
+        layers->register_module(std::to_string(blocks_.size()), Block(WithIndex(layer, blocks_.size()), block, rng)));
   }
   if (config_.Bool("use_final_norm")) {
     final_norm_ = root->register_module(skeleton_.final_norm, RmsNorm(D, config_.Double(skeleton_.norm_eps_key)));

@@ -18,6 +18,7 @@
 #include "lrnn/layers/linear.h"
 #include "lrnn/layers/rms_norm.h"
 #include "lrnn/layers/sequence_mixer.h"
+#include "lrnn/models/gated_gelu.h"
 #include "lrnn/models/swiglu.h"
 #include "lrnn/ops/sequences.h"
 
@@ -45,6 +46,7 @@ class BlockImpl : public torch::nn::Module {
   std::shared_ptr<SequenceMixer> mixer_;
   RmsNorm mlp_norm_{nullptr};
   SwiGlu mlp_{nullptr};
+  GatedGelu gated_gelu_{nullptr};  // or this one in its place
 };
 TORCH_MODULE(Block);
 

@@ -78,6 +78,20 @@ TEST(Model, InitialisationOfTheFactSheet) {
     EXPECT_NEAR(down.abs().max().item<double>(), 0.5 / std::sqrt(512.0), 1e-5);
     EXPECT_NEAR(down.std().item<double>(), 0.5 / std::sqrt(3 * 512.0), 1e-4);
   }
+  const Model slstm = PaperModel("slstm", 100);
+  for (const char* name :
+       {"xlstm_block_stack.embeddings.weight", "lm_head.weight", "xlstm_block_stack.layers.1.ffn.proj_up.weight"}) {
+    EXPECT_NEAR(deviation(slstm, name), 0.0559, 2e-3) << name;
+  }
+  EXPECT_NEAR(deviation(slstm, "xlstm_block_stack.layers.1.ffn.proj_down.weight"), 0.0884, 2e-3);
+  // The forget gates of the last unit are the same in all layers, those in between are not.
+  const auto forget = [&](const char* layer) {
+    return slstm->named_parameters()[fmt::format("xlstm_block_stack.layers.{}.xlstm.slstm_cell._bias_", layer)]
+        .view({4, 4, 32})
+        .select(1, 1);
+  };
+  EXPECT_TRUE(torch::allclose(forget("0").select(1, 31), forget("1").select(1, 31)));
+  EXPECT_LT(forget("0")[0][16].item<double>(), forget("1")[0][16].item<double>() - 1);
   const Model mamba = PaperModel("mamba", 100);
   EXPECT_NEAR(deviation(mamba, "backbone.embeddings.weight"), 1, 0.05);
   EXPECT_NEAR(deviation(mamba, "lm_head.weight"), 1 / std::sqrt(3.0 * 128), 3e-3);

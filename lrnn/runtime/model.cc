@@ -9,6 +9,7 @@
 #include "lrnn/io/skeleton.h"
 #include "lrnn/kernels/matvec.h"
 #include "lrnn/kernels/rms_norm.h"
+#include "lrnn/runtime/gated_gelu.h"
 #include "lrnn/runtime/linear.h"
 #include "lrnn/runtime/registry.h"
 #include "lrnn/runtime/swiglu.h"
@@ -59,6 +60,7 @@ RuntimeNetwork::RuntimeNetwork(WeightReader& weights) : vocabulary(Vocabulary::F
     weights.UseConfig(layers[i]);
     add(block.mixer_norm, block.has_residual, block.mixer, layer.load);
     if (block.has_mlp) add("mlp_norm", true, "mlp", LoadRuntimeSwiGlu);
+    if (block.has_gated_gelu) add("ffn_norm", true, "ffn", LoadRuntimeGatedGelu);
   }
   weights.UseConfig(config);
 

@@ -11,6 +11,7 @@
 #include "lrnn/runtime/test_delta_rule.h"
 #include "lrnn/runtime/test_diagonal.h"
 #include "lrnn/runtime/test_full_matrix.h"
+#include "lrnn/runtime/test_gated_rnn.h"
 #include "lrnn/runtime/test_gla.h"
 #include "lrnn/runtime/test_mamba2.h"
 #include "lrnn/runtime/test_mlstm.h"
@@ -43,11 +44,13 @@ class RuntimeModelTest : public testing::TestWithParam<std::string> {
     if (GetParam() == "gated_deltanet") return TestGatedDeltaNet(changes);
     if (GetParam() == "gated_deltaproduct") return TestGatedDeltaProduct(changes);
     if (GetParam() == "gla") return TestGla(changes);
+    if (GetParam() == "lstm") return TestLstm(changes);
     if (GetParam() == "mamba") return TestMamba(changes);
     if (GetParam() == "mamba2") return TestMamba2(changes);
     if (GetParam() == "mlstm") return TestMlstm(changes);
     if (GetParam() == "rotation") return TestRotation(changes);
     if (GetParam() == "token_matrix") return TestTokenMatrix(changes);
+    if (GetParam() == "slstm") return TestSlstm(changes);
     throw std::runtime_error("no test model for " + GetParam());
   }
 

@@ -6,10 +6,12 @@
 #include "lrnn/runtime/diagonal.h"
 #include "lrnn/runtime/full_matrix.h"
 #include "lrnn/runtime/gla.h"
+#include "lrnn/runtime/lstm.h"
 #include "lrnn/runtime/mamba.h"
 #include "lrnn/runtime/mamba2.h"
 #include "lrnn/runtime/mlstm.h"
 #include "lrnn/runtime/rotation.h"
+#include "lrnn/runtime/slstm.h"
 #include "lrnn/runtime/token_matrix.h"
 
 namespace lrnn {
@@ -28,6 +30,8 @@ std::span<const RuntimeLayer> RuntimeLayers() {
       {"rotation", LoadRuntimeRotation},
       {"token_matrix", LoadRuntimeTokenMatrix},
       {"attention", LoadRuntimeAttention},
+      {"lstm", LoadRuntimeLstm},
+      {"slstm", LoadRuntimeSlstm},
   };
   return kLayers;
 }
