@@ -99,6 +99,25 @@ class CliTest(unittest.TestCase):
         self.assertTrue(page.read_text().startswith("<!DOCTYPE html>") or page.read_text().startswith("<!doctype html>"))
         self.assertEqual(json.loads((self.dir / "report.json").read_text())["format"], "lrnn.report")
 
+    def test_theorems_on_trained_models(self):
+        run = self.dir / "run"
+        self.train(self.config(), "--out", run)
+        # With eigenvalues in [-1, 1] only what was seen is known; with those in [0, 1] no input can help.
+        parity = self.check(lrnn("theory", "parity", run))
+        self.assertIn("matrices of 1 layer, on the inputs that were seen", parity)
+        self.assertNotIn("verdict     impossible", parity)
+        horizon = json.loads(self.check(lrnn("theory", "horizon", run, "--json")))["layers"][0]
+        self.assertGreater(horizon["tokens"]["fp64"], horizon["tokens"]["bf16"])
+        self.assertLess(horizon["eigenvalue"][0], 0)
+        words = json.loads(self.check(lrnn("theory", "period", run, "--steps", 2000, "--word", "1 0", "--json")))["words"]
+        self.assertEqual([word["word"] for word in words], ["1 0"])
+        self.assertEqual([one["rounding"] for one in words[0]["results"]], ["fp32"])
+        self.assertIn("products of a model's matrices", lrnn("theory", "modcount", run).stderr)
+        original = self.dir / "original.toml"
+        original.write_text(CONFIG.format(layer="delta_net", steps=2).replace("[-1,1]", "[0,1]"))
+        self.train(original, "--out", self.dir / "original")
+        self.assertIn("verdict     impossible", self.check(lrnn("theory", "parity", self.dir / "original")))
+
     def test_a_killed_run_goes_on_with_the_same_numbers(self):
         config = self.config(steps=60)
         self.train(config, "--out", self.dir / "whole")
