@@ -48,9 +48,9 @@ KeyStyle ParseKeyStyle(std::string_view name);
 // sum over layers of 1 + n_h: what modes are compared by.
 int64_t Cost(const AutomatonNetwork& network);
 
-// Throws Error when the options cannot be met: eigenvalues in [0, 1] for an automaton that is not aperiodic (the message
-// names a word that moves states in a cycle), mode group for letters that are no permutations; Failure when a chosen
-// mode needs more than the limits allow.
+// Throws Error when the options cannot be met: eigenvalues in [0, 1] for an automaton that is not aperiodic (the
+// message names a word that moves states in a cycle), mode group for letters that are no permutations; Failure when a
+// chosen mode needs more than the limits allow.
 Compiled Compile(const Dfa& dfa, const CompileOptions& options);
 
 }  // namespace lrnn
