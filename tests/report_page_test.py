@@ -279,6 +279,40 @@ def check_partial(browser, checks, page):
     checks.equal("partial: curves by length", count(browser, "#by-length g.curve path"), 1)
 
 
+def check_experiment(browser, checks, page):
+    browser.open(page)
+    check_loaded(browser, checks, page, "experiment")
+    for selector, expected in {
+            "h1": 1,
+            "#results table": 2,
+            "#results tbody tr": 12,
+            "#by-length .plot svg[role=img]": 12,
+            "#by-length g.curve path": 18,
+            "#by-length g.paper path": 18,
+            "#by-length rect[aria-label='training lengths']": 12,
+            "#learning .plot svg": 3,
+            "#learning g.curve path": 18,
+            "#cost tbody tr": 18,
+            "#failures li": 1,
+            "#reproduce details": 18,
+            ".plot svg:not([aria-hidden]):is(:not([role=img]), :not([aria-label]))": 0,
+            "table:not(:has(caption)), tbody tr:not(:has(th[scope=row])), thead th:not([scope=col])": 0,
+    }.items():
+        checks.equal(f"experiment: number of {selector}", count(browser, selector), expected)
+    drawn = browser.evaluate("""[...document.querySelectorAll("g.curve path, g.paper path")].every((path) => path.getTotalLength() > 20)""")
+    checks.true("experiment: every curve has a length", drawn)
+    results = text(browser, "#results")
+    for expected in ("Modular arithmetic, no brackets", "paper 0.612", "paper 0.422 \u00b1 0.189", "3 seeds", "2 seeds", "Table 5"):
+        checks.true(f"experiment: the table says {expected}", expected in results, results)
+    checks.true("experiment: the failed run", "the loss is nan at step 17" in text(browser, "#failures"))
+    checks.true("experiment: the command", "lrnn reproduce table3 --budget short" in text(browser, "#reproduce pre"))
+    browser.open(page, PHONE)
+    check_loaded(browser, checks, page, "experiment on a phone")
+    checks.equal("experiment on a phone: width of the document", browser.evaluate("document.documentElement.scrollWidth"), 390)
+    checks.equal("experiment on a phone: elements beyond the right edge", browser.evaluate(OVERFLOW), [])
+    check_print(browser, checks, page)
+
+
 def test(program, directory):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
@@ -292,6 +326,7 @@ def test(program, directory):
         for check in (check_charts, check_tooltip, check_phone, check_colors, check_print):
             check(browser, checks, directory / "report.html")
         check_partial(browser, checks, directory / "partial.html")
+        check_experiment(browser, checks, directory / "experiment.html")
     finally:
         browser.close()
     for failure in checks.failures:

@@ -32,9 +32,9 @@ bool HasPaper(const json& rows, const char* name) {
 std::string RenderExperimentTable(const json& results) {
   const bool is_scaled = results["score"] == "scaled_accuracy";
   std::string text = fmt::format(
-      "{}\n{} at lengths {}\n", results["title"].get<std::string>(),
+      "{}\n{} at {} {}\n", results["title"].get<std::string>(),
       is_scaled ? "Scaled accuracy (1 is perfect, 0 is guessing)" : "Share of sequences with every prediction right",
-      LengthsText(results["lengths"]));
+      results["lengths"][0] == results["lengths"][1] ? "length" : "lengths", LengthsText(results["lengths"]));
   for (const json& group : results["groups"]) {
     const json& rows = group["rows"];
     const bool has_best = HasPaper(rows, "best"), has_median = HasPaper(rows, "median");
