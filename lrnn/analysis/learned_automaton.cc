@@ -13,8 +13,9 @@
 namespace lrnn {
 namespace {
 
-constexpr double kFollows = 0.99;  // share of words that must follow the automaton, or else the clusters are blurred
-constexpr int32_t kNoAnswer = -1;  // before the first letter
+constexpr double kFollows = 0.99;   // share of words that must follow the automaton, or else the clusters are blurred
+constexpr int64_t kMaxVotes = 512;  // of a cluster, where four members or more can vote with so many
+constexpr int32_t kNoAnswer = -1;   // before the first letter
 
 using Word = std::vector<int>;
 using Signature = std::vector<int32_t>;  // the answers after each of the suffixes
@@ -252,7 +253,10 @@ class Centres {
 }  // namespace
 
 LearnedAutomaton LearnAutomaton(const RuntimeModel& model, const Task& task, const TokenAutomaton& truth,
-                                const LearnOptions& options) {
+                                const LearnOptions& wanted) {
+  LearnOptions options = wanted;
+  options.voters =
+      std::clamp<int64_t>(kMaxVotes / truth.dfa.num_letters(), std::min<int64_t>(4, wanted.voters), wanted.voters);
   LRNN_CHECK(options.lengths.min >= 1 && options.lengths.min <= options.lengths.max,
              "[learned_automaton] expected lengths from 1 on, got {}:{}", options.lengths.min, options.lengths.max);
   const int64_t longest = std::max(options.longest, options.lengths.max);

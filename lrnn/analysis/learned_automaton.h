@@ -25,7 +25,7 @@ struct LearnOptions {
   LengthRange lengths{41, 80};   // letters of the words after which hidden states are taken
   int64_t words = 64;            // how many
   int64_t longest = 1280;        // letters of the longest words on which the clusters are then looked at
-  int64_t voters = 8;            // members of a cluster that vote, each once for every letter
+  int64_t voters = 32;           // members of a cluster that vote, each once for every letter; fewer of many letters
   double tolerated_share = 0.1;  // of votes against the majority: above it a cluster is split
   int64_t max_clusters = 1000;
   int64_t max_suffixes = 64;

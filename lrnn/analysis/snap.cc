@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <optional>
 
 #include "lrnn/analysis/task_words.h"
@@ -52,6 +52,22 @@ torch::Tensor Complete(std::vector<torch::Tensor> basis, int64_t width) {
   return torch::stack(basis);
 }
 
+// All words of one length, the largest for which there are no more than 256: their prefixes are all shorter ones.
+std::vector<std::vector<int>> ShortWords(int letters) {
+  std::vector<std::vector<int>> words(1);
+  do {
+    std::vector<std::vector<int>> longer;
+    for (const std::vector<int>& word : words) {
+      for (int letter = 0; letter < letters; ++letter) {
+        longer.push_back(word);
+        longer.back().push_back(letter);
+      }
+    }
+    words = std::move(longer);
+  } while (letters > 1 && words.size() * static_cast<size_t>(letters) <= 256);
+  return words;
+}
+
 class Snapper {
  public:
   Snapper(Model& model, const Task& task, const TokenAutomaton& truth, const SnapOptions& options)
@@ -65,17 +81,48 @@ class Snapper {
     heads_ = config_.PositiveInt("num_heads");
     largest_beta_ = config_.Bool("allow_neg_eigval") ? 2 : 1;
     has_silu_ = config_.String("qk_activation") == "silu";
-    std::vector<int64_t> lengths, tokens, rows, expected;
+    std::vector<std::vector<int>> words;
     for (int64_t i = 0; i < options.words; ++i) {
-      const std::vector<int> word = TaskWord(task, truth, options.letters, Rng(options.seed, static_cast<uint64_t>(i)));
-      lengths.push_back(static_cast<int64_t>(truth.opening.size() + word.size()));
-      tokens.insert(tokens.end(), truth.opening.begin(), truth.opening.end());
-      int state = truth.dfa.start;
+      words.push_back(TaskWord(task, truth, options.letters, Rng(options.seed, static_cast<uint64_t>(i))));
+    }
+    task_answers_ = options.words * options.letters;
+    for (std::vector<int>& word : ShortWords(truth.dfa.num_letters())) words.push_back(std::move(word));
+    Feed(words);
+  }
+
+  Snapping Run() {
+    torch::NoGradGuard no_grad;
+    const Accuracy before = Measure();
+    Snapping result{before.task_words, 0, {}};
+    floor_ = {before.task_words - options_.slack, before.short_words - options_.slack};
+    const auto layers = static_cast<int64_t>(model_->blocks().size());
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      for (int64_t head = 0; head < heads_; ++head) result.heads.emplace_back(layer, head);
+    }
+    const auto heads_of = [&](int64_t layer) { return std::span(result.heads).subspan(layer * heads_, heads_); };
+    for (int64_t layer = layers - 1; layer >= 0; --layer) SwitchOff(layer, heads_of(layer));
+    for (int64_t layer = 0; layer < layers; ++layer) SnapLayer(layer, heads_of(layer));
+    result.accuracy_after = Measure().task_words;
+    return result;
+  }
+
+ private:
+  // Shares of right answers.
+  struct Accuracy {
+    double task_words, short_words;
+  };
+
+  void Feed(const std::vector<std::vector<int>>& words) {
+    std::vector<int64_t> lengths, tokens, rows, expected;
+    for (const std::vector<int>& word : words) {
+      lengths.push_back(static_cast<int64_t>(truth_.opening.size() + word.size()));
+      tokens.insert(tokens.end(), truth_.opening.begin(), truth_.opening.end());
+      int state = truth_.dfa.start;
       for (const int letter : word) {
-        state = truth.dfa.next[letter][state];
+        state = truth_.dfa.next[letter][state];
         rows.push_back(static_cast<int64_t>(tokens.size()));
-        tokens.push_back(truth.tokens[letter]);
-        expected.push_back(truth.answers[state]);
+        tokens.push_back(truth_.tokens[letter]);
+        expected.push_back(truth_.answers[state]);
       }
     }
     sequences_ = ops::Sequences::FromLengths(lengths);
@@ -84,25 +131,11 @@ class Snapper {
     expected_ = torch::tensor(expected, torch::kInt64);
   }
 
-  Snapping Run() {
-    torch::NoGradGuard no_grad;
-    Snapping result{Accuracy(), 0, {}};
-    floor_ = result.accuracy_before - options_.slack;
-    const auto layers = static_cast<int64_t>(model_->blocks().size());
-    for (int64_t layer = 0; layer < layers; ++layer) {
-      for (int64_t head = 0; head < heads_; ++head) result.heads.emplace_back(layer, head);
-    }
-    const auto heads_of = [&](int64_t layer) { return std::span(result.heads).subspan(layer * heads_, heads_); };
-    for (int64_t layer = layers - 1; layer >= 0; --layer) SwitchOff(layer, heads_of(layer));
-    for (int64_t layer = 0; layer < layers; ++layer) SnapLayer(layer, heads_of(layer));
-    result.accuracy_after = Accuracy();
-    return result;
-  }
-
- private:
-  double Accuracy() {
+  Accuracy Measure() {
     const torch::Tensor answers = model_->forward(tokens_, sequences_, rows_).argmax(1);
-    return answers.eq(expected_).to(torch::kFloat64).mean().item<double>();
+    const torch::Tensor right = answers.eq(expected_).to(torch::kFloat64);
+    return {right.narrow(0, 0, task_answers_).mean().item<double>(),
+            right.narrow(0, task_answers_, right.size(0) - task_answers_).mean().item<double>()};
   }
 
   // Makes a change of these tensors and takes it back if too many answers are lost.
@@ -111,8 +144,9 @@ class Snapper {
     std::vector<torch::Tensor> before;
     for (const torch::Tensor& tensor : tensors) before.push_back(tensor.clone());
     change();
-    tried_ = Accuracy();
-    if (tried_ >= floor_) return true;
+    const Accuracy now = Measure();
+    tried_ = std::min(now.task_words, now.short_words);
+    if (now.task_words >= floor_.task_words && now.short_words >= floor_.short_words) return true;
     for (size_t i = 0; i < tensors.size(); ++i) torch::Tensor(tensors[i]).copy_(before[i]);
     return false;
   }
@@ -207,6 +241,7 @@ class Snapper {
       const torch::Tensor inverse = torch::linalg_pinv(inputs->x);  // [D, m]
       SnapBetas(*inputs, inverse, head);
       SnapKeys(*inputs, inverse, head);
+      RetryBetas(*inputs, inverse, head);
     }
   }
 
@@ -217,38 +252,59 @@ class Snapper {
     weight.copy_(w + (targets - w.matmul(inputs.x.t())).matmul(inverse.t()));
   }
 
-  void SnapBetas(const Inputs& inputs, const torch::Tensor& inverse, SnappedHead& report) {
+  // Moves beta at input j to an exact value.
+  void TryBeta(const Inputs& inputs, const torch::Tensor& inverse, double exact, int64_t j, SnappedHead& report) {
     const torch::Tensor w = HeadWeight(report.layer, "b_proj", report.head);  // [1, D]
+    torch::Tensor z = w.to(torch::kFloat64).matmul(inputs.x.t());             // [1, m]
+    double& target = z.data_ptr<double>()[j];
+    if (exact == 0) {
+      target = std::min(target, kSaturatedLow);
+    } else {
+      target = exact == largest_beta_ ? std::max(target, kSaturatedHigh) : 0;
+    }
+    report.betas[j].snapped = Try({w}, [&] { Solve(w, inputs, inverse, z); });
+  }
+
+  // To the nearest exact value, first those for which that is a small step.
+  void SnapBetas(const Inputs& inputs, const torch::Tensor& inverse, SnappedHead& report) {
     const torch::Tensor before = Betas(inputs.x, report.layer, report.head);
-    const auto m = static_cast<size_t>(inputs.x.size(0));
-    std::vector<size_t> order(m);
-    std::iota(order.begin(), order.end(), 0);
-    for (size_t j = 0; j < m; ++j) {
-      const double beta = before[static_cast<int64_t>(j)].item<double>();
+    std::vector<std::pair<double, int64_t>> by_distance;
+    for (int64_t j = 0; j < inputs.x.size(0); ++j) {
+      const double beta = before[j].item<double>();
       report.betas.push_back({inputs.names[j], beta, beta, false});
+      by_distance.push_back({std::abs(beta - NearestExact(beta)), j});
     }
-    const auto distance = [&](size_t j) {
-      return std::abs(report.betas[j].before - NearestExact(report.betas[j].before));
-    };
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return distance(a) < distance(b); });
-    for (const size_t j : order) {
-      SnappedBeta& beta = report.betas[j];
-      const double exact = NearestExact(beta.before);
-      torch::Tensor z = w.to(torch::kFloat64).matmul(inputs.x.t());  // [1, m]
-      double& target = z.data_ptr<double>()[j];
-      if (exact == 0) {
-        target = std::min(target, kSaturatedLow);
-      } else {
-        target = exact == largest_beta_ ? std::max(target, kSaturatedHigh) : 0;
-      }
-      beta.snapped = Try({w}, [&] { Solve(w, inputs, inverse, z); });
-      if (!beta.snapped) {
-        AddProblem(report, fmt::format("beta of {} stays {:.4f}: at {} only {:.2f} % of the answers are right",
-                                       beta.input, beta.before, exact, 100 * tried_));
-      }
+    std::sort(by_distance.begin(), by_distance.end());
+    for (const auto& [distance, j] : by_distance) {
+      TryBeta(inputs, inverse, NearestExact(report.betas[j].before), j, report);
     }
+    NoteBetas(inputs, report);
+  }
+
+  // Where the nearest value costs answers another one may do, now that the keys are on axes.
+  void RetryBetas(const Inputs& inputs, const torch::Tensor& inverse, SnappedHead& report) {
+    for (int64_t j = 0; j < inputs.x.size(0); ++j) {
+      const double before = report.betas[j].before;
+      std::vector<double> candidates{0, 1, 2};
+      if (largest_beta_ < 2) candidates.pop_back();
+      const auto distance = [&](double exact) { return std::abs(exact - before); };
+      std::sort(candidates.begin(), candidates.end(), [&](double a, double b) { return distance(a) < distance(b); });
+      double at_nearest = 0;
+      for (const double exact : candidates) {
+        if (report.betas[j].snapped) break;
+        TryBeta(inputs, inverse, exact, j, report);
+        if (exact == candidates[0]) at_nearest = tried_;
+      }
+      if (report.betas[j].snapped) continue;
+      AddProblem(report, fmt::format("beta of {} stays {:.4f}: at {} only {:.2f} % of the answers are right",
+                                     inputs.names[j], before, candidates[0], 100 * at_nearest));
+    }
+    NoteBetas(inputs, report);
+  }
+
+  void NoteBetas(const Inputs& inputs, SnappedHead& report) {
     const torch::Tensor after = Betas(inputs.x, report.layer, report.head);
-    for (size_t j = 0; j < m; ++j) report.betas[j].after = after[static_cast<int64_t>(j)].item<double>();
+    for (int64_t j = 0; j < after.size(0); ++j) report.betas[j].after = after[j].item<double>();
   }
 
   static void AddProblem(SnappedHead& report, const std::string& problem) {
@@ -385,8 +441,9 @@ class Snapper {
   bool has_silu_;
   ops::Sequences sequences_ = ops::Sequences::FromLengths({});
   torch::Tensor tokens_, rows_, expected_;
-  double floor_ = 0;  // accuracy that must be kept
-  double tried_ = 0;  // accuracy of the last change
+  int64_t task_answers_;  // of all answers, those to the task's words; then come those to short words
+  Accuracy floor_{0, 0};  // that must be kept
+  double tried_ = 0;      // accuracy of the last change
 };
 
 }  // namespace

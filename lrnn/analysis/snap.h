@@ -6,11 +6,12 @@
 // row for each letter. Once that layer's state takes only finitely many values, so do the inputs of the next, and so
 // on. A layer whose inputs take m <= D values that are linearly independent can be given any table: the smallest change
 // of w with w . x_j = z_j is w + X^+ (z - X w). What is done, each step only if no more than a thousandth of the
-// answers is lost:
+// answers is lost, of those to words of the task and of those to all short words:
 //
 //   off     heads whose values can be zero (S stays 0), the least exact ones first, from the last layer down
 //   beta    one input after the other to the nearest of {0, 1, 2} ({0, 1} without negative eigenvalues). 0 and 2 are
-//           exact in floats: the sigmoid is saturated; 1 is so up to rounding, which a transition that forgets forgives
+//           exact in floats: the sigmoid is saturated; 1 is so up to rounding, which a transition that forgets
+//           forgives. Where the nearest costs answers, after the keys the others are tried
 //   keys    the head's keys (of inputs with beta > 0) to coordinate axes. A rotation R of keys and queries together
 //           changes nothing, (R k)(R k)^T R S = R k k^T S; so R takes the first key to e_0, and only the angles between
 //           keys are rounded, to 0 or 90 degrees. With k = e_i and beta = 2 a row of S alternates between 0 and 2 v

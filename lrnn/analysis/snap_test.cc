@@ -102,6 +102,25 @@ TEST_P(SnapActivationTest, KeysAtRightAngles) {
 INSTANTIATE_TEST_SUITE_P(Activations, SnapActivationTest, testing::Values("identity", "silu"),
                          [](const auto& info) { return std::string(info.param); });
 
+// What the bit 0 writes, on an axis of its own, makes the answer "even": it cannot do without, and may do it at once.
+TEST_F(SnapTest, AnotherExactValueThanTheNearest) {
+  TestModel model = ParityModel();
+  model.tensors["model.layers.0.attn.b_proj.weight"].values[1] = -0.885f;  // beta = 0.3
+  model.tensors["model.layers.0.attn.v_proj.weight"].values[5] = 1;
+  model.tensors["model.layers.0.attn.q_proj.weight"].values = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+  model.tensors["model.layers.0.attn.k_proj.weight"].values = {0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  model.tensors["model.layers.0.attn.o_proj.weight"].values = {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0};
+  model.tensors["lm_head.weight"].values = {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1};
+  Model loaded = Load(model);
+  const Snapping snapping = Snap(loaded, Parity(), ParityTruth());
+  EXPECT_TRUE(snapping.complete()) << snapping.heads[0].problem;
+  EXPECT_GT(snapping.accuracy_after, 0.95);
+  for (const SnappedBeta& beta : snapping.heads[0].betas) {
+    EXPECT_NEAR(beta.before, beta.input == "0" ? 0.3 : 2, 0.01);
+    EXPECT_NEAR(beta.after, beta.input == "0" ? 1 : 2, 1e-6);
+  }
+}
+
 TEST_F(SnapTest, HeadsThatAreNotNeededGoOff) {
   TestModel model = NearlyParity("identity");
   model.tensors["lm_head.weight"].values = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};  // the answer is the last letter
