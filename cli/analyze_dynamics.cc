@@ -67,12 +67,12 @@ void PrintSeparation(const StateSeparation& separation) {
       "\nstates of {} kept apart by layer {} ({} of {} states; in units of their distance at length {}, {:.4g})\n",
       separation.task, layer.layer, layer.states, separation.states, separation.options.reference_length,
       layer.distance);
-  fmt::print("{:>9} {:>9} {:>11} {:>9} {:>9} {:>9}\n", "length", "spread", "separation", "drift", "used", "accuracy");
+  fmt::print("{:>9} {:>9} {:>11} {:>9} {:>9}\n", "length", "spread", "separation", "used", "accuracy");
   for (const SeparationPoint& point : layer.points) {
     const auto measured = std::find_if(separation.accuracy.begin(), separation.accuracy.end(),
                                        [&](const auto& each) { return each.first == point.length; });
-    fmt::print("{:>9} {:>9.4f} {:>11.4f} {:>9.4f} {:>9.4f} {:>9.4f}\n", point.length, point.spread, point.separation,
-               point.drift, point.used, measured->second);
+    fmt::print("{:>9} {:>9.5f} {:>11.4f} {:>9.4f} {:>9.4f}\n", point.length, point.spread, point.separation, point.used,
+               measured->second);
   }
 }
 

@@ -19,6 +19,7 @@ constexpr int64_t kWindowNumbers = 1 << 25;  // ... or fewer, so that they fit i
 constexpr int64_t kTokensTogether = 8192;
 constexpr int64_t kFewestOfAState = 3;
 constexpr double kNormal99 = 2.326;  // of a normal distribution 1 % lies beyond, on one side
+constexpr double kMostUsed = 1e6;    // where nothing is separated
 constexpr double kFarthest = 1e12;   // predictions beyond are none
 
 // What was seen at one length: hidden states of each layer, and the state of the automaton that belongs to each.
@@ -106,74 +107,64 @@ class Reader {
   int64_t length_ = 0;  // tokens read
 };
 
-// The means of one half of the samples, by state: those of even sequences.
-std::map<int, Tensor> Means(const Window& window, size_t layer) {
+// The samples of one half of the sequences, by state: of even ones (0) or of odd ones (1).
+std::map<int, Tensor> Samples(const Window& window, size_t layer, int64_t half) {
   std::map<int, std::vector<int64_t>> rows;
   for (size_t i = 0; i < window.state.size(); ++i) {
-    if (window.sequence[i] % 2 == 0) rows[window.state[i]].push_back(static_cast<int64_t>(i));
+    if (window.sequence[i] % 2 == half) rows[window.state[i]].push_back(static_cast<int64_t>(i));
   }
-  std::map<int, Tensor> means;
+  std::map<int, Tensor> samples;
   for (const auto& [state, own] : rows) {
     if (static_cast<int64_t>(own.size()) < kFewestOfAState) continue;
-    means[state] = window.hidden[layer].index_select(0, torch::tensor(own, torch::kInt64)).to(torch::kFloat64).mean(0);
+    samples[state] = window.hidden[layer].index_select(0, torch::tensor(own, torch::kInt64)).to(torch::kFloat64);
   }
-  return means;
+  return samples;
 }
 
-// A state's mean at the reference length and the way from it to the nearest other.
+// The way from a state's mean at the reference length to the nearest other.
 struct Way {
-  Tensor mean;
   Tensor direction;  // of length 1
   double distance;
   int neighbour;
 };
 
-std::map<int, Way> Ways(const std::map<int, Tensor>& means) {
+std::map<int, Way> Ways(const std::map<int, Tensor>& samples) {
+  std::map<int, Tensor> means;
+  for (const auto& [state, own] : samples) means[state] = own.mean(0);
   std::map<int, Way> ways;
+  if (means.size() < 2) return ways;
   for (const auto& [state, mean] : means) {
-    Way way{mean, {}, std::numeric_limits<double>::infinity(), state};
+    Way way{{}, std::numeric_limits<double>::infinity(), state};
     for (const auto& [other, there] : means) {
       if (other == state) continue;
       const double distance = (there - mean).norm().item<double>();
-      if (distance < way.distance) way = {mean, there - mean, distance, other};
+      if (distance < way.distance) way = {there - mean, distance, other};
     }
-    // Means that coincide separate nothing: any direction will do.
-    if (way.direction.defined()) {
-      way.direction = way.distance > 0 ? way.direction / way.distance : torch::zeros_like(mean);
-      ways[state] = way;
-    }
+    if (way.distance > 0) way.direction = way.direction / way.distance;
+    ways[state] = way;
   }
   return ways;
 }
 
 std::optional<SeparationPoint> MeasurePoint(const Window& window, size_t layer, const std::map<int, Way>& ways) {
-  const std::map<int, Tensor> means = Means(window, layer);
-  double separation = 0, within = 0, sum = 0, squares = 0;
-  int64_t pairs = 0, samples = 0;
-  for (const auto& [state, mean] : means) {
-    const auto way = ways.find(state);
-    if (way == ways.end() || !means.contains(way->second.neighbour)) continue;
-    const auto& [home, direction, distance, neighbour] = way->second;
-    if (distance == 0) return SeparationPoint{window.length, 0, 0, 1, 0, 1};
-    separation += (means.at(neighbour) - mean).dot(direction).item<double>() / distance;
+  const std::map<int, Tensor> samples = Samples(window, layer, 1);
+  double separation = 0, squares = 0, freedom = 0;
+  int64_t pairs = 0;
+  for (const auto& [state, way] : ways) {
+    const auto own = samples.find(state), other = samples.find(way.neighbour);
+    if (own == samples.end() || other == samples.end()) continue;
     ++pairs;
-    std::vector<int64_t> rows;
-    for (size_t i = 0; i < window.state.size(); ++i) {
-      if (window.sequence[i] % 2 == 1 && window.state[i] == state) rows.push_back(static_cast<int64_t>(i));
-    }
-    if (rows.empty()) continue;
-    const Tensor hidden = window.hidden[layer].index_select(0, torch::tensor(rows, torch::kInt64)).to(torch::kFloat64);
-    within += (hidden - mean).matmul(direction).div(distance).square().sum().item<double>();
-    const Tensor gone = (hidden - home).matmul(direction) * (2 / distance);
-    sum += gone.sum().item<double>();
-    squares += gone.square().sum().item<double>();
-    samples += static_cast<int64_t>(rows.size());
+    if (way.distance == 0) continue;  // means that coincide separate nothing
+    const Tensor here = own->second.matmul(way.direction), there = other->second.matmul(way.direction);
+    separation += (there.mean() - here.mean()).item<double>() / way.distance;
+    squares += (here - here.mean()).square().sum().item<double>() / (way.distance * way.distance);
+    freedom += static_cast<double>(here.size(0) - 1);
   }
-  if (samples == 0) return std::nullopt;
-  const double n = static_cast<double>(samples), drift = sum / n;
-  const double deviation = std::sqrt(std::max(0.0, squares / n - drift * drift));
-  return SeparationPoint{window.length, std::sqrt(within / n),        separation / static_cast<double>(pairs), drift,
-                         deviation,     drift + kNormal99 * deviation};
+  if (pairs == 0) return std::nullopt;
+  separation /= static_cast<double>(pairs);
+  const double spread = freedom > 0 ? std::sqrt(squares / freedom) : 0;
+  const double used = separation > 0 ? std::min(kMostUsed, 2 * kNormal99 * spread / separation) : kMostUsed;
+  return SeparationPoint{window.length, spread, separation, used};
 }
 
 std::vector<int64_t> Lengths(const SeparationOptions& options) {
@@ -183,11 +174,12 @@ std::vector<int64_t> Lengths(const SeparationOptions& options) {
     lengths.push_back(std::llround(length));
   }
   std::sort(lengths.begin(), lengths.end());
-  // A window must end before the next begins; the reference stays.
+  // A window must end before the next begins; the reference stays, and the last unless it is too close to that.
   std::vector<int64_t> apart;
   for (const int64_t length : lengths) {
     if (!apart.empty() && length - apart.back() < kWindow) {
-      if (length != options.reference_length) continue;
+      const bool stays = length == options.reference_length || length == options.max_length;
+      if (!stays || apart.back() == options.reference_length) continue;
       apart.pop_back();
     }
     apart.push_back(length);
@@ -195,7 +187,7 @@ std::vector<int64_t> Lengths(const SeparationOptions& options) {
   return apart;
 }
 
-// y = a + b x by least squares; b = 0 and a = mean unless b is more than two of its standard errors.
+// y = a + b x by least squares; b = 0 and a = mean unless |b| is more than two of its standard errors.
 struct Line {
   double a;
   double b;
@@ -211,8 +203,33 @@ Line FitLine(const std::vector<double>& x, const std::vector<double>& y) {
   const double b = xx > 0 ? xy / xx : 0;
   for (size_t i = 0; i < x.size(); ++i) residual += std::pow(y[i] - mean_y - b * (x[i] - mean_x), 2);
   const double error = x.size() > 2 && xx > 0 ? std::sqrt(residual / (n - 2) / xx) : std::abs(b);
-  if (b <= 2 * error) return {mean_y, 0};
+  if (std::abs(b) <= 2 * error) return {mean_y, 0};
   return {mean_y - b * mean_x, b};
+}
+
+// y = p u + q v by least squares with p, q >= 0: the better of p u and q v, unless both together quarter its squared
+// error.
+struct TwoParts {
+  double p;
+  double q;
+};
+TwoParts FitParts(const std::vector<double>& u, const std::vector<double>& v, const std::vector<double>& y) {
+  double uu = 0, uv = 0, vv = 0, uy = 0, vy = 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    uu += u[i] * u[i], uv += u[i] * v[i], vv += v[i] * v[i];
+    uy += u[i] * y[i], vy += v[i] * y[i];
+  }
+  const auto error = [&](TwoParts parts) {
+    double sum = 0;
+    for (size_t i = 0; i < y.size(); ++i) sum += std::pow(y[i] - parts.p * u[i] - parts.q * v[i], 2);
+    return sum;
+  };
+  const TwoParts only_u{uy / uu, 0}, only_v{0, vy / vv};
+  const TwoParts one = error(only_u) <= error(only_v) ? only_u : only_v;
+  const double determinant = uu * vv - uv * uv;
+  if (determinant <= 1e-9 * uu * vv) return one;
+  const TwoParts both{(vv * uy - uv * vy) / determinant, (uu * vy - uv * uy) / determinant};
+  return both.p >= 0 && both.q >= 0 && 4 * error(both) < error(one) ? both : one;
 }
 
 const char* Name(FailurePrediction::Kind kind) {
@@ -233,26 +250,31 @@ const char* Name(FailurePrediction::Kind kind) {
 
 FailurePrediction PredictFailure(const std::vector<SeparationPoint>& points, int64_t reference_length) {
   using Kind = FailurePrediction::Kind;
-  std::vector<double> length, drift, variance;
+  std::vector<double> length, log_separation, per_square, ratio;
   const SeparationPoint* before = nullptr;
   for (const SeparationPoint& point : points) {
     if (point.length < reference_length) continue;
     if (point.used >= 1) {
       if (!before) return {Kind::kNotSeparated, 0};
-      // Between the two lengths, on a line of their logarithms.
+      // Between the two lengths, on a line over the logarithm of the length.
       const double share = (1 - before->used) / (point.used - before->used);
-      const double ratio = static_cast<double>(point.length) / static_cast<double>(before->length);
-      return {Kind::kMeasured, static_cast<double>(before->length) * std::pow(ratio, share)};
+      const double factor = static_cast<double>(point.length) / static_cast<double>(before->length);
+      return {Kind::kMeasured, static_cast<double>(before->length) * std::pow(factor, share)};
     }
     before = &point;
     length.push_back(static_cast<double>(point.length));
-    drift.push_back(point.drift);
-    variance.push_back(point.deviation * point.deviation);
+    log_separation.push_back(std::log(point.separation));
+    per_square.push_back(1 / (point.separation * point.separation));
+    ratio.push_back(std::pow(point.spread / point.separation, 2));
   }
   if (length.size() < 3) return {Kind::kNone};
-  const Line of_drift = FitLine(length, drift), of_variance = FitLine(length, variance);
+  const auto half = static_cast<std::ptrdiff_t>((length.size() - 1) / 2);
+  const Line separation =
+      FitLine({length.begin() + half, length.end()}, {log_separation.begin() + half, log_separation.end()});
+  const TwoParts parts = FitParts(per_square, length, ratio);
   const auto used = [&](double t) {
-    return of_drift.a + of_drift.b * t + kNormal99 * std::sqrt(std::max(0.0, of_variance.a + of_variance.b * t));
+    const double fresh = parts.p * std::exp(std::min(600.0, -2 * (separation.a + separation.b * t)));
+    return 2 * kNormal99 * std::sqrt(fresh + parts.q * t);
   };
   if (used(kFarthest) < 1) return {Kind::kNone};
   double low = length.back(), high = kFarthest;
@@ -275,7 +297,7 @@ std::string Describe(const FailurePrediction& prediction) {
       return fmt::format("at about length {:.0f}, extrapolated", std::round(prediction.length / unit) * unit);
     }
     case Kind::kNone:
-      return "none: neither drift nor scatter grows with the length";
+      return "none: the spread does not grow against the separation";
   }
   return "";
 }
@@ -297,7 +319,7 @@ StateSeparation MeasureSeparation(Model& model, const Task& task, const Separati
   StateSeparation result{options, task.name(), automaton->dfa.num_states, {}, {}, 0, {FailurePrediction::Kind::kNone}};
   const Window reference = Reader(model, task, options, layers, *automaton).ReadAt(options.reference_length);
   for (size_t i = 0; i < layers.size(); ++i) {
-    ways.push_back(Ways(Means(reference, i)));
+    ways.push_back(Ways(Samples(reference, i, 0)));
     LRNN_CHECK(ways.back().size() >= 2,
                "[separation] expected at least two states of the automaton of task {} at length {}, got {}",
                task.name(), options.reference_length, std::max<size_t>(1, ways.back().size()));
@@ -331,12 +353,8 @@ nlohmann::json ToJson(const StateSeparation& separation) {
   for (const LayerSeparation& layer : separation.layers) {
     nlohmann::json points = nlohmann::json::array();
     for (const SeparationPoint& point : layer.points) {
-      points.push_back({{"length", point.length},
-                        {"spread", point.spread},
-                        {"separation", point.separation},
-                        {"drift", point.drift},
-                        {"deviation", point.deviation},
-                        {"used", point.used}});
+      points.push_back(
+          {{"length", point.length}, {"spread", point.spread}, {"separation", point.separation}, {"used", point.used}});
     }
     layers.push_back(
         {{"layer", layer.layer}, {"states", layer.states}, {"distance", layer.distance}, {"points", points}});

@@ -2,22 +2,27 @@
 // that must end.
 //
 // A linear RNN that preserves states cannot correct errors along the directions that separate them: what spread there
-// is stays and adds up, until the decoder takes one state for another. Measured is, for each layer, the last tensor h
-// of its state. At the reference length (the longest of the training) let mu_q be the mean of h over sequences that led
-// the automaton to state q, q' the state whose mean is nearest to it, d_q = |mu_q' - mu_q| and u_q the unit vector
-// towards mu_q'. At length t, in units of d_q and averaged over states:
+// is stays, and where eigenvalues are not quite 1 or -1 the states themselves come closer, until the decoder takes one
+// for another. Measured is, for each layer, the last tensor h of its state. At the reference length (the longest of the
+// training) let mu_q be the mean of h over sequences that led the automaton to state q, q' the state whose mean is
+// nearest to it, d_q = |mu_q' - mu_q| and u_q the unit vector towards mu_q'. At length t, in units of d_q and averaged
+// over states, with mu_q(t) the mean at that length:
 //
-//   spread      root mean square of u_q (h - mu_q(t)),    mu_q(t) the mean at that length
+//   spread      root mean square of u_q (h - mu_q(t))
 //   separation  mean of u_q (mu_q'(t) - mu_q(t)): 1 at the reference length
-//   drift       mean of 2 u_q (h - mu_q): half of the way to q' is 1
-//   used        drift + 2.326 (standard deviation of the same): the share of the half way that 99 % of the sequences
-//               stay within, if they scatter normally. A decoder that chooses the nearest mean fails at 1.
+//   used        2.326 spread / (separation / 2): the share of the half way to q' that 99 % of the sequences keep
+//               within, if they scatter normally. A decoder that chooses the nearest mean is below 0.99 from 1 on.
 //
-// Means are of one half of the sequences, deviations of the other: a layer that separates nothing has drift 1.
+// Directions come from one half of the sequences, all else from the other: a layer that separates nothing shows it.
 //
-// Prediction: independent errors add up in their variance, one-sided ones (a separation that shrinks) in the drift.
-// Both are fitted by lines in t from the reference length on; where they give used = 1 is the predicted failure. Slopes
-// within two standard errors of 0 count as 0.
+// Prediction, where used = 1 lies beyond the lengths measured: the separation goes on as exp(a - b t), fitted to the
+// longer half of them, and
+//
+//   (spread / separation)^2 = fresh / separation^2 + walk t
+//
+// has two parts: noise of constant size that each token brings anew, and errors relative to the state that add up like
+// a random walk. b counts if it is more than two standard errors; of the two parts the one that fits better is taken,
+// or both where that quarters the squared error.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +47,6 @@ struct SeparationPoint {
   int64_t length;
   double spread;
   double separation;
-  double drift;
-  double deviation;  // standard deviation of what drift is the mean of
   double used;
 };
 
@@ -59,7 +62,7 @@ struct FailurePrediction {
     kNotSeparated,  // used >= 1 at the reference length: length is 0
     kMeasured,      // used reaches 1 within the lengths that were measured
     kExtrapolated,  // beyond them
-    kNone,          // neither drift nor variance grows
+    kNone,          // never: the spread does not grow against the separation
   };
   Kind kind;
   double length = 0;

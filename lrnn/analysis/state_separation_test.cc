@@ -48,14 +48,18 @@ TEST(StateSeparation, MeasuresHowStatesApproach) {
   for (const SeparationPoint& point : result.layers[0].points) {
     const double expected = std::pow(1 - kEpsilon, (static_cast<double>(point.length) - 40) / 2);
     EXPECT_NEAR(point.separation, expected, 0.05 * expected) << point.length;
-    EXPECT_NEAR(point.drift, 1 - expected, 0.05) << point.length;
     // The variance of the number of ones is t / 4, and a window of 16 tokens is measured together.
     const double ones = (static_cast<double>(point.length) + 7.5) / 4 + (16 * 16 - 1) / 12.0 / 4;
     const double spread = expected / 2 * kEpsilon * std::sqrt(ones);
     EXPECT_NEAR(point.spread, spread, 0.3 * spread) << point.length;
+    EXPECT_NEAR(point.used, 2 * 2.326 * point.spread / point.separation, 1e-9);
     has_reference |= point.length == 40;
   }
   EXPECT_TRUE(has_reference);
+  // spread / separation = epsilon sqrt(t / 4) / 2 is a random walk, which reaches 1 / (2 2.326) at t = 7400.
+  EXPECT_EQ(result.prediction.kind, Kind::kExtrapolated);
+  EXPECT_GT(result.prediction.length, 2500);
+  EXPECT_LT(result.prediction.length, 20000);
   const nlohmann::json json = ToJson(result);
   EXPECT_EQ(json.at("tracking_layer"), 0);
   EXPECT_EQ(json.at("reference_length"), 40);
@@ -81,35 +85,41 @@ TEST(StateSeparation, GroupsAndAutomata) {
   }
 }
 
-std::vector<SeparationPoint> Points(double drift0, double drift1, double variance0, double variance1) {
+// separation = exp(-b t), (spread / separation)^2 = fresh / separation^2 + walk t
+std::vector<SeparationPoint> Points(double b, double fresh, double walk) {
   std::vector<SeparationPoint> points;
   for (int64_t t : {16, 40, 80, 160, 320, 640}) {
-    const double length = static_cast<double>(t);
-    const double drift = drift0 + drift1 * length, deviation = std::sqrt(variance0 + variance1 * length);
-    points.push_back({t, 0, 1, drift, deviation, drift + 2.326 * deviation});
+    const double length = static_cast<double>(t), separation = std::exp(-b * length);
+    const double ratio = std::sqrt(fresh / (separation * separation) + walk * length);
+    points.push_back({t, ratio * separation, separation, 2 * 2.326 * ratio});
   }
   return points;
 }
 
 TEST(PredictFailure, SolvesForTheLength) {
-  // 0.1 + 1e-5 t = 1; a random walk 2.326 sqrt(1e-6 t) = 1; both.
-  const FailurePrediction drift = PredictFailure(Points(0.1, 1e-5, 0, 0), 40);
-  EXPECT_EQ(drift.kind, Kind::kExtrapolated);
-  EXPECT_NEAR(drift.length, 90000, 300);
-  const FailurePrediction walk = PredictFailure(Points(0, 0, 0, 1e-6), 40);
+  // States that come closer under a constant spread: 2 2.326 0.001 = exp(-1e-4 t).
+  const FailurePrediction closer = PredictFailure(Points(1e-4, 1e-6, 0), 40);
+  EXPECT_EQ(closer.kind, Kind::kExtrapolated);
+  EXPECT_NEAR(closer.length, -std::log(2 * 2.326 * 1e-3) / 1e-4, 300);
+  // A random walk: (2 2.326)^2 1e-8 t = 1.
+  const FailurePrediction walk = PredictFailure(Points(0, 0, 1e-8), 40);
   EXPECT_EQ(walk.kind, Kind::kExtrapolated);
-  EXPECT_NEAR(walk.length, 1e6 / (2.326 * 2.326), 500);
-  const FailurePrediction soon = PredictFailure(Points(0.1, 3e-3, 0, 0), 40);
+  EXPECT_NEAR(walk.length, 1e8 / (4 * 2.326 * 2.326), 2e4);
+  const FailurePrediction soon = PredictFailure(Points(0, 0, 2e-4), 40);
   EXPECT_EQ(soon.kind, Kind::kMeasured);
-  EXPECT_NEAR(soon.length, 300, 15);
-  EXPECT_EQ(PredictFailure(Points(0.3, 0, 0.01, 0), 40).kind, Kind::kNone);
-  EXPECT_EQ(PredictFailure(Points(1, 0, 0.01, 0), 40).kind, Kind::kNotSeparated);
+  EXPECT_NEAR(soon.length, 1 / (2e-4 * 4 * 2.326 * 2.326), 15);
+  EXPECT_EQ(PredictFailure(Points(0, 1e-4, 0), 40).kind, Kind::kNone);
+  EXPECT_EQ(PredictFailure(Points(0, 0, 0), 40).kind, Kind::kNone);
+  EXPECT_EQ(PredictFailure(Points(0, 1, 0), 40).kind, Kind::kNotSeparated);
   EXPECT_EQ(PredictFailure({}, 40).kind, Kind::kNone);
 }
 
-TEST(PredictFailure, NoiseIsNoSlope) {
-  std::vector<SeparationPoint> points = Points(0.1, 0, 0.01, 0);
-  for (size_t i = 0; i < points.size(); ++i) points[i].drift += i % 2 ? 0.01 : -0.01;
+TEST(PredictFailure, NoiseIsNoGrowth) {
+  std::vector<SeparationPoint> points = Points(0, 1e-4, 0);
+  for (size_t i = 0; i < points.size(); ++i) {
+    points[i].separation += i % 2 ? 0.01 : -0.01;
+    points[i].spread *= i % 2 ? 1.05 : 0.95;
+  }
   EXPECT_EQ(PredictFailure(points, 40).kind, Kind::kNone);
 }
 
