@@ -156,9 +156,9 @@ TEST(Train, LossFallsForEveryLayer) {
   for (const LayerInfo& layer : Layers()) {
     const TestDirectory directory;
     // Words of two bits: a few hundred steps are plenty for a layer that can be trained at all.
-    const TrainConfig config =
-        SmallConfig(layer.name, {"train.steps=300", "train.batch_size=32", "train.learning_rate=1e-2",
-                                 "train.eval_every=0", "task.train_lengths=[2, 3]", "train.checkpoint_every=300"});
+    const TrainConfig config = SmallConfig(
+        layer.name, {"train.steps=300", "train.batch_size=32", "train.learning_rate=1e-2", "train.eval_every=0",
+                     "task.train_lengths=[2, 3]", "train.checkpoint_every=300", "train.threads=1"});
     const RunDirectory run = NewRun(directory, "run", config);
     Train(config, run, {});
     const auto losses = Losses(run);
