@@ -69,13 +69,14 @@ std::optional<PeriodicWord> FindPeriodicWord(const Dfa& dfa, const std::vector<i
 }
 
 std::string Describe(const PeriodicWord& found, const Dfa& dfa) {
-  constexpr size_t kLetters = 40, kStates = 12;
+  constexpr size_t kLetters = 40, kStates = 12, kName = 60;
   const bool has_names =
       std::any_of(found.word.begin(), found.word.end(), [&](int letter) { return dfa.letters[letter].size() > 1; });
   std::string word;
   for (size_t i = 0; i < std::min(found.word.size(), kLetters); ++i) {
     if (has_names && i > 0) word += ' ';
-    word += dfa.letters[found.word[i]];
+    const std::string& letter = dfa.letters[found.word[i]];
+    word += letter.size() <= kName ? letter : letter.substr(0, kName) + "...";
   }
   if (found.word.size() > kLetters) word += fmt::format("... ({} letters)", found.word.size());
   std::string cycle;

@@ -40,6 +40,9 @@ TEST(PeriodicWord, IsCutWhereItIsLong) {
   EXPECT_EQ(Describe(*FindPeriodicLetter(ring), ring),
             "the word 'turn' takes state 0 to 1 to 2 to 3 to 4 to 5 to 6 to 7 to 8 to 9 to 10 to 11 to ... (30 states) "
             "... to 0");
+  ring.letters[0] = std::string(100, 'x');
+  EXPECT_THAT(Describe(*FindPeriodicLetter(ring), ring), HasSubstr("'" + std::string(60, 'x') + "...' takes state 0"));
+  ring.letters[0] = "turn";
   const PeriodicWord word{std::vector<int>(50, 0), {0, 20}};
   EXPECT_THAT(Describe(word, ring), HasSubstr("turn turn... (50 letters)' takes state 0 to 20 to 0"));
 }
