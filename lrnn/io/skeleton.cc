@@ -8,15 +8,42 @@ namespace lrnn {
 namespace {
 
 const std::map<std::string, Skeleton, std::less<>>& Skeletons() {
-  static const Skeleton fla{"model", "attn_norm", "attn", true, "norm", "norm_eps", 1e-6};
-  static const Skeleton mamba{"backbone", "norm", "mixer", false, "norm_f", "layer_norm_epsilon", 1e-5};
-  static const Skeleton xlstm{"xlstm_block_stack", "xlstm_norm", "xlstm", false, "post_blocks_norm", "norm_eps", 1e-5};
-  static const Skeleton slstm{"xlstm_block_stack",    "xlstm_norm", "xlstm", false,
-                              "post_blocks_norm",     "norm_eps",   1e-5,    /*has_residual=*/true,
-                              /*small_init=*/true,
-                              /*has_gated_gelu=*/true};
-  static const Skeleton simple{
-      "model", "norm", "mixer", false, "norm", "norm_eps", 1e-5, /*has_residual=*/false, /*small_init=*/true};
+  static const Skeleton fla{.root = "model",
+                            .mixer_norm = "attn_norm",
+                            .mixer = "attn",
+                            .has_mlp = true,
+                            .final_norm = "norm",
+                            .norm_eps_key = "norm_eps",
+                            .norm_eps = 1e-6};
+  static const Skeleton mamba{.root = "backbone",
+                              .mixer_norm = "norm",
+                              .mixer = "mixer",
+                              .has_mlp = false,
+                              .final_norm = "norm_f",
+                              .norm_eps_key = "layer_norm_epsilon",
+                              .norm_eps = 1e-5};
+  static const Skeleton mlstm{.root = "xlstm_block_stack",
+                              .mixer_norm = "xlstm_norm",
+                              .mixer = "xlstm",
+                              .has_mlp = false,
+                              .final_norm = "post_blocks_norm",
+                              .norm_eps_key = "norm_eps",
+                              .norm_eps = 1e-5,
+                              .small_init = true};
+  static const Skeleton slstm = [] {
+    Skeleton skeleton = mlstm;
+    skeleton.has_gated_gelu = true;
+    return skeleton;
+  }();
+  static const Skeleton simple{.root = "model",
+                               .mixer_norm = "norm",
+                               .mixer = "mixer",
+                               .has_mlp = false,
+                               .final_norm = "norm",
+                               .norm_eps_key = "norm_eps",
+                               .norm_eps = 1e-5,
+                               .has_residual = false,
+                               .small_init = true};
   static const std::map<std::string, Skeleton, std::less<>> skeletons{{"attention", fla},
                                                                       {"delta_net", fla},
                                                                       {"diagonal", simple},
@@ -28,7 +55,7 @@ const std::map<std::string, Skeleton, std::less<>>& Skeletons() {
                                                                       {"lstm", mamba},
                                                                       {"mamba", mamba},
                                                                       {"mamba2", mamba},
-                                                                      {"mlstm", xlstm},
+                                                                      {"mlstm", mlstm},
                                                                       {"rotation", fla},
                                                                       {"slstm", slstm},
                                                                       {"token_matrix", simple}};
