@@ -9,13 +9,15 @@ namespace lrnn::bench {
 
 struct Limits {
   int threads = 1;
-  double fma = 0;  // flops a second
-  double exp = 0;  // exponentials a second
+  double fma = 0;   // flops a second
+  double exp = 0;   // exponentials a second
+  double read = 0;  // bytes a second
 };
 
 Limits BenchMachine(Table& table, int threads);
 void BenchDeltaRule(Table& table, const Limits& limits);
 void BenchSelectiveScan(Table& table, const Limits& limits);
+void BenchOtherLayers(Table& table, const Limits& limits);
 void BenchTraining(Table& table, const Limits& limits);
 
 // How many bytes a training step of 128 sequences needs besides the model, in a process that has done nothing before.

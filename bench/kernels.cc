@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bench/benchmarks.h"
+#include "bench/equal_sequences.h"
 #include "lrnn/ops/delta_rule.h"
 #include "lrnn/ops/selective_scan.h"
 
@@ -12,15 +13,10 @@ namespace {
 
 using torch::Tensor;
 
-// Equal sequences, packed.
 struct Batch {
   int64_t sequences, length;
   int64_t tokens() const { return sequences * length; }
-  ops::Sequences Packed() const {
-    std::vector<int32_t> starts;
-    for (int64_t i = 0; i <= sequences; ++i) starts.push_back(static_cast<int32_t>(i * length));
-    return ops::Sequences(starts);
-  }
+  ops::Sequences Packed() const { return EqualSequences(sequences, length); }
 };
 
 struct DeltaRuleProblem {

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   using namespace lrnn;
   const std::map<std::string, void (*)(bench::Table&, const bench::Limits&)> parts = {
       {"delta_rule", bench::BenchDeltaRule},
+      {"other_layers", bench::BenchOtherLayers},
       {"selective_scan", bench::BenchSelectiveScan},
       {"training", bench::BenchTraining},
   };

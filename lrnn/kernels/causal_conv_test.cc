@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "lrnn/base/rng.h"
 #include "lrnn/kernels/for_each_target.h"
+#include "lrnn/kernels/test_values.h"
 
 namespace lrnn::kernels {
 namespace {
@@ -17,19 +17,6 @@ template <typename T>
 class CausalConvTest : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(CausalConvTest, Types);
-
-template <typename T>
-std::vector<T> Normals(int64_t n, uint64_t stream) {
-  Rng rng(13, stream);
-  std::vector<T> values(n);
-  for (T& value : values) value = static_cast<T>(rng.Normal());
-  return values;
-}
-
-template <typename T>
-std::vector<T> Poison(int64_t n) {
-  return std::vector<T>(n, std::numeric_limits<T>::quiet_NaN());
-}
 
 struct Shape {
   std::vector<int64_t> lengths;

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "lrnn/base/rng.h"
 #include "lrnn/kernels/for_each_target.h"
+#include "lrnn/kernels/test_values.h"
 
 namespace lrnn::kernels {
 namespace {
@@ -16,19 +16,6 @@ template <typename T>
 class L2NormTest : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(L2NormTest, Types);
-
-template <typename T>
-std::vector<T> Normals(int64_t n, uint64_t stream) {
-  Rng rng(5, stream);
-  std::vector<T> values(n);
-  for (T& value : values) value = static_cast<T>(rng.Normal());
-  return values;
-}
-
-template <typename T>
-std::vector<T> Poison(int64_t n) {
-  return std::vector<T>(n, std::numeric_limits<T>::quiet_NaN());
-}
 
 TYPED_TEST(L2NormTest, OutputsAndGradientsEqualTheScalarFormInEveryTarget) {
   using T = TypeParam;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn::ops {
@@ -174,22 +174,13 @@ TEST(CausalConv, SameBitsForAnyThreadCount) {
   for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
 }
 
-std::string Message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(CausalConv, RefusesWrongArguments) {
   const Tensor x = torch::zeros({7, 3}), weight = torch::zeros({3, 4}), bias = torch::zeros(3);
   const auto sequences = Sequences::FromLengths({3, 4});
   for (Form form : {Form{CausalConv}, Form{CausalConvAten}, Form{CausalConvReference}}) {
     const auto message = [&](const Tensor& x, const Tensor& weight, const c10::optional<Tensor>& bias,
                              const c10::optional<Tensor>& initial) {
-      return Message([&] { form(x, weight, bias, {}, sequences, initial); });
+      return MessageOf([&] { form(x, weight, bias, {}, sequences, initial); });
     };
     EXPECT_EQ(message(torch::zeros({6, 3}), weight, bias, c10::nullopt),
               "[causal_conv] expected x of shape [T, D] with T = 7, got [6, 3]");
@@ -222,7 +213,7 @@ TEST(CausalConv, RefusesASecondDerivative) {
     const Tensor sum = form(x, torch::ones({3, 2}), c10::nullopt, {}, Sequences::Single(2), c10::nullopt).y.sum();
     return torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true)[0];
   };
-  EXPECT_EQ(Message([&] { gradient(CausalConv); }),
+  EXPECT_EQ(MessageOf([&] { gradient(CausalConv); }),
             "[causal_conv] the fused kernel can be differentiated once; use CausalConvAten for more");
   EXPECT_TRUE(torch::autograd::grad({gradient(CausalConvAten).sum()}, {x})[0].defined());
 }

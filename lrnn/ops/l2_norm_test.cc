@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn::ops {
@@ -74,31 +74,22 @@ TEST(L2Norm, SameBitsForAnyThreadCount) {
   EXPECT_TRUE(torch::equal(one[0], two[0]));
 }
 
-std::string Message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(L2Norm, RefusesWrongArguments) {
   for (Form form : {Form{L2Norm}, Form{L2NormReference}}) {
-    EXPECT_EQ(Message([&] { form(torch::zeros({}), kEps); }),
+    EXPECT_EQ(MessageOf([&] { form(torch::zeros({}), kEps); }),
               "[l2_norm] expected x of shape [..., D] and a floating type, got [] of Float");
-    EXPECT_EQ(Message([&] {
+    EXPECT_EQ(MessageOf([&] {
                 form(torch::zeros({3, 4}, torch::kInt32), kEps);
               }),
               "[l2_norm] expected x of shape [..., D] and a floating type, got [3, 4] of Int");
-    EXPECT_EQ(Message([&] { form(torch::zeros({3, 4}), -1); }), "[l2_norm] expected eps > 0, got -1");
+    EXPECT_EQ(MessageOf([&] { form(torch::zeros({3, 4}), -1); }), "[l2_norm] expected eps > 0, got -1");
   }
 }
 
 TEST(L2Norm, RefusesASecondDerivative) {
   const Tensor x = torch::ones({2, 3}).requires_grad_();
   const Tensor sum = L2Norm(x, kEps).sum();
-  EXPECT_EQ(Message([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
+  EXPECT_EQ(MessageOf([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
             "[l2_norm] the fused kernel can be differentiated once; use L2NormReference for more");
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lrnn/base/error.h"
+#include "lrnn/base/message_of.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn::ops {
@@ -97,34 +97,25 @@ TEST(RmsNorm, SameBitsForAnyThreadCount) {
   for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
 }
 
-std::string Message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(RmsNorm, RefusesWrongArguments) {
   const Tensor x = torch::zeros({3, 4}), weight = torch::ones(4);
   for (Form form : {Form{RmsNorm}, Form{RmsNormReference}}) {
-    EXPECT_EQ(Message([&] { form(torch::zeros({}), weight, kEps); }),
+    EXPECT_EQ(MessageOf([&] { form(torch::zeros({}), weight, kEps); }),
               "[rms_norm] expected x of shape [..., D] and a floating type, got [] of Float");
-    EXPECT_EQ(Message([&] { form(x.to(torch::kInt32), weight, kEps); }),
+    EXPECT_EQ(MessageOf([&] { form(x.to(torch::kInt32), weight, kEps); }),
               "[rms_norm] expected x of shape [..., D] and a floating type, got [3, 4] of Int");
-    EXPECT_EQ(Message([&] { form(x, torch::ones(5), kEps); }),
+    EXPECT_EQ(MessageOf([&] { form(x, torch::ones(5), kEps); }),
               "[rms_norm] expected weight of shape [D] with D = 4, got [5]");
-    EXPECT_EQ(Message([&] { form(x, weight.to(torch::kFloat64), kEps); }),
+    EXPECT_EQ(MessageOf([&] { form(x, weight.to(torch::kFloat64), kEps); }),
               "[rms_norm] expected weight of x's type Float, got Double");
-    EXPECT_EQ(Message([&] { form(x, weight.to(torch::kMeta), kEps); }),
+    EXPECT_EQ(MessageOf([&] { form(x, weight.to(torch::kMeta), kEps); }),
               "[rms_norm] expected weight on x's device cpu, got meta");
-    EXPECT_EQ(Message([&] { form(x, weight, 0); }), "[rms_norm] expected eps > 0, got 0");
+    EXPECT_EQ(MessageOf([&] { form(x, weight, 0); }), "[rms_norm] expected eps > 0, got 0");
   }
 }
 
 TEST(RmsNorm, RefusesAResidualOfAnotherShape) {
-  EXPECT_EQ(Message([&] {
+  EXPECT_EQ(MessageOf([&] {
               AddRmsNorm(torch::zeros({3, 4}), torch::zeros({2, 4}), torch::ones(4), kEps);
             }),
             "[rms_norm] expected a residual of x's shape [3, 4] and type Float, got [2, 4] of Float");
@@ -133,7 +124,7 @@ TEST(RmsNorm, RefusesAResidualOfAnotherShape) {
 TEST(RmsNorm, RefusesASecondDerivative) {
   const Tensor x = torch::ones({2, 3}).requires_grad_();
   const Tensor sum = RmsNorm(x, torch::ones(3), kEps).sum();
-  EXPECT_EQ(Message([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
+  EXPECT_EQ(MessageOf([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
             "[rms_norm] the fused kernel can be differentiated once; use RmsNormReference for more");
 }
 

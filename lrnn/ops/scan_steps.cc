@@ -8,7 +8,7 @@ namespace lrnn::ops {
 using torch::Tensor;
 
 // Sequences are taken longest first, so that those still running at step t are a prefix of the batch.
-Tensor ScanSteps(const Tensor& initial, const Sequences& sequences, const ScanStep& step) {
+StepsResult WalkSteps(const Tensor& initial, const Tensor& no_outputs, const Sequences& sequences, const Step& step) {
   const int64_t N = sequences.count();
   std::vector<int64_t> order(N);
   std::iota(order.begin(), order.end(), 0);
@@ -18,17 +18,34 @@ Tensor ScanSteps(const Tensor& initial, const Sequences& sequences, const ScanSt
     return torch::tensor(index, torch::kInt64).to(initial.device());
   };
   Tensor states = initial.index_select(0, on_device(order));
-  std::vector<Tensor> outputs{initial.slice(0, 0, 0)};
+  std::vector<Tensor> outputs{no_outputs}, finished;  // finished: the shortest sequences first
   std::vector<int64_t> output_rows;
   for (int64_t t = 0, running = N; t < sequences.max_length(); ++t) {
+    const int64_t before = running;
     while (sequences.length(order[running - 1]) <= t) --running;
+    if (running < before) {
+      finished.push_back(states.slice(0, running));
+      states = states.slice(0, 0, running);
+    }
     std::vector<int64_t> rows(running);
     for (int64_t i = 0; i < running; ++i) rows[i] = sequences.begin(order[i]) + t;
     output_rows.insert(output_rows.end(), rows.begin(), rows.end());
-    states = step(on_device(rows), states.slice(0, 0, running));
-    outputs.push_back(states);
+    const StepResult result = step(on_device(rows), states);
+    states = result.states;
+    outputs.push_back(result.outputs);
   }
-  return torch::cat(outputs).index_select(0, on_device(output_rows).argsort());
+  finished.push_back(states);
+  std::reverse(finished.begin(), finished.end());
+  return {torch::cat(outputs).index_select(0, on_device(output_rows).argsort()),
+          torch::cat(finished).index_select(0, on_device(order).argsort())};
+}
+
+Tensor ScanSteps(const Tensor& initial, const Sequences& sequences, const ScanStep& step) {
+  const auto both = [&](const Tensor& rows, const Tensor& states) -> StepResult {
+    const Tensor next = step(rows, states);
+    return {next, next};
+  };
+  return WalkSteps(initial, initial.slice(0, 0, 0), sequences, both).outputs;
 }
 
 Tensor LastStates(const Tensor& states, const Sequences& sequences, const c10::optional<Tensor>& initial) {

@@ -1,4 +1,4 @@
-// What recurrences whose outputs are their states share, over packed sequences: a walk in ATen, and where they end.
+// Recurrences over packed sequences in ATen, one step of all sequences at a time, and where they end.
 #pragma once
 
 #include <torch/torch.h>
@@ -9,11 +9,25 @@
 
 namespace lrnn::ops {
 
-// The states [n, ...] after n tokens, given the rows of these tokens (int64 [n]) and the states before them.
-using ScanStep = std::function<torch::Tensor(const torch::Tensor& rows, const torch::Tensor& states)>;
+// What n tokens do, given their rows (int64 [n]) and the states [n, ...] before them.
+struct StepResult {
+  torch::Tensor states;   // [n, ...] after them
+  torch::Tensor outputs;  // [n, ...]
+};
+using Step = std::function<StepResult(const torch::Tensor& rows, const torch::Tensor& states)>;
 
-// The states after every token, [T, ...], from those before each sequence, [N, ...]: one step of all sequences at a
-// time, on any device.
+struct StepsResult {
+  torch::Tensor outputs;       // [T, ...]
+  torch::Tensor final_states;  // [N, ...]
+};
+
+// From the states before each sequence, [N, ...]. `no_outputs` is what no token at all would give: [0, ...]. On any
+// device.
+StepsResult WalkSteps(const torch::Tensor& initial, const torch::Tensor& no_outputs, const Sequences& sequences,
+                      const Step& step);
+
+// The same for recurrences whose outputs are their states: the states after every token, [T, ...].
+using ScanStep = std::function<torch::Tensor(const torch::Tensor& rows, const torch::Tensor& states)>;
 torch::Tensor ScanSteps(const torch::Tensor& initial, const Sequences& sequences, const ScanStep& step);
 
 // The states after each sequence, [N, ...], of those after every token, [T, ...]. An empty sequence ends where it

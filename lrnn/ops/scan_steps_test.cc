@@ -21,6 +21,17 @@ TEST(ScanSteps, WalksEverySequenceFromItsStart) {
   EXPECT_EQ(none.sizes(), (std::vector<int64_t>{0, 1}));
 }
 
+TEST(WalkSteps, GivesOutputsInOrderAndWhereEachSequenceEnds) {
+  const Tensor x = Column({1, 2, 3, 4, 5, 6}), initial = Column({100, 200, 300, 400});
+  const StepsResult walked = WalkSteps(initial, x.slice(0, 0, 0), Sequences::FromLengths({1, 3, 0, 2}),
+                                       [&](const Tensor& rows, const Tensor& states) -> StepResult {
+                                         const Tensor next = states + x.index_select(0, rows);
+                                         return {next, -next};
+                                       });
+  EXPECT_TRUE(torch::equal(walked.outputs, Column({-101, -202, -205, -209, -405, -411})));
+  EXPECT_TRUE(torch::equal(walked.final_states, Column({101, 209, 300, 411})));
+}
+
 TEST(LastStates, AreThoseOfTheLastTokens) {
   const Tensor states = Column({1, 2, 3}), initial = Column({10, 20});
   EXPECT_TRUE(torch::equal(LastStates(states, Sequences::FromLengths({1, 2}), initial), Column({1, 3})));
