@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lrnn/layers/initialise.h"
+#include "lrnn/layers/named_part.h"
 #include "lrnn/ops/linear_attention.h"
 #include "lrnn/ops/max_plus_scan.h"
 
@@ -10,13 +11,6 @@ namespace lrnn {
 namespace {
 
 constexpr double kDenominatorEps = 1e-6;
-
-// A module that only gives a name to what is registered in it.
-class NamedPart : public torch::nn::Module {
- public:
-  using torch::nn::Module::register_module;
-  using torch::nn::Module::register_parameter;
-};
 
 // x: [T, blocks size] times a block-diagonal matrix of blocks W: [blocks, size (out), size (in)].
 torch::Tensor BlockDiagonal(const torch::Tensor& x, const torch::Tensor& W) {

@@ -8,22 +8,11 @@
 #include "lrnn/io/layer_configs.h"
 #include "lrnn/io/slstm_config.h"
 #include "lrnn/layers/initialise.h"
+#include "lrnn/layers/named_part.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/ops/linear.h"
 
 namespace lrnn {
-namespace {
-
-// A module that only gives a name to what is registered in it: the "model", "layers" and "embeddings" of a parameter's
-// path.
-class NamedPart : public torch::nn::Module {
- public:
-  using torch::nn::Module::register_module;
-  using torch::nn::Module::register_parameter;
-};
-
-}  // namespace
-
 BlockImpl::BlockImpl(const Fields& config, const Skeleton& skeleton, Rng& rng)
     : has_residual_(skeleton.has_residual), mixer_name_(skeleton.mixer) {
   const int64_t D = config.PositiveInt("hidden_size");
