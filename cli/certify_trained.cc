@@ -30,7 +30,7 @@ Truth FindTruth(const CertifyTrainedOptions& options, const Fields& config) {
   if (!options.regex.empty()) {
     return {options.regex, TruthOf(FromRegex(options.regex, {}), config, "--regex")};
   }
-  const auto task = TaskOf(config, "", options.model);
+  const auto task = TaskOf(config, options.model);
   return {"task " + task->name(), TruthOf(*task)};
 }
 

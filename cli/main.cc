@@ -1,10 +1,26 @@
 // `lrnn`: the program. Errors end here: one line on stderr, exit code 2 for bad input, 1 when the work failed.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string>
 
 #include "cli/commands.h"
 #include "lrnn/base/error.h"
 #include "lrnn/base/version.h"
+
+namespace {
+
+// A first word that is no command is an Error that lists them; CLI11 would only say that one is required.
+void CheckCommand(CLI::App& app, const std::string& word) {
+  if (word.empty() || word[0] == '-') return;
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (command->get_name() == word) return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  lrnn::Fail("unknown command \"{}\" (known: {})", word, known);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -37,6 +53,7 @@ int main(int argc, char** argv) {
   });
 
   try {
+    CheckCommand(app, argc > 1 ? argv[1] : "");
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {

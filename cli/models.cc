@@ -1,6 +1,7 @@
 #include "cli/models.h"
 
 #include "cli/arguments.h"
+#include "cli/trained_task.h"
 #include "lrnn/base/error.h"
 #include "lrnn/models/model_files.h"
 #include "lrnn/tasks/registry.h"
@@ -28,16 +29,9 @@ LoadedModel LoadWithTask(const std::filesystem::path& run_or_model, const std::s
     loaded.run_config = ReadTrainConfig(loaded.run->config_path());
   }
   loaded.model = LoadModel(ModelPath(run_or_model));
-  if (const Fields& config = loaded.model->config(); config.Has("lrnn")) {
-    const Fields trained = config.Object("lrnn");
-    loaded.own_task = trained.String("task", "");
-    const bool has_parameters = trained.Has("task_parameters");
-    if (!loaded.own_task.empty()) {
-      loaded.own_parameters =
-          Complete(FindTask(loaded.own_task),
-                   has_parameters ? trained.Object("task_parameters").json() : nlohmann::json::object());
-    }
-  }
+  const TrainedTask trained = TrainedFor(loaded.model->config());
+  loaded.own_task = trained.name;
+  if (!trained.name.empty()) loaded.own_parameters = Complete(FindTask(trained.name), trained.parameters);
   const std::string& name = task_name.empty() ? loaded.own_task : task_name;
   LRNN_CHECK(!name.empty(), "--task: {} does not say what it was trained for", run_or_model.string());
   const TaskInfo& info = FindTask(name);

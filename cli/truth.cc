@@ -4,16 +4,13 @@
 #include <optional>
 #include <set>
 
+#include "cli/trained_task.h"
 #include "lrnn/base/error.h"
 #include "lrnn/runtime/vocabulary.h"
 #include "lrnn/tasks/registry.h"
 
 namespace lrnn::cli {
 namespace {
-
-std::string TrainedFor(const Fields& config) {
-  return config.Has("lrnn") ? config.Object("lrnn").String("task", "") : "";
-}
 
 struct Verdicts {
   int32_t reject, accept;
@@ -31,16 +28,10 @@ std::optional<Verdicts> VerdictsOf(const TokenAutomaton& automaton) {
 
 }  // namespace
 
-std::shared_ptr<const Task> TaskOf(const Fields& config, const std::string& name, const std::string& model) {
-  const std::string trained_for = TrainedFor(config);
-  const std::string& chosen = name.empty() ? trained_for : name;
-  LRNN_CHECK(!chosen.empty(), "--task: {} does not say what it was trained for", model);
-  nlohmann::json parameters = nlohmann::json::object();
-  if (chosen == trained_for) {
-    const Fields trained = config.Object("lrnn");
-    if (trained.Has("task_parameters")) parameters = trained.Object("task_parameters").json();
-  }
-  return MakeTask(chosen, parameters);
+std::shared_ptr<const Task> TaskOf(const Fields& config, const std::string& model) {
+  const TrainedTask trained = TrainedFor(config);
+  LRNN_CHECK(!trained.name.empty(), "--task: {} does not say what it was trained for", model);
+  return MakeTask(trained.name, trained.parameters);
 }
 
 TokenAutomaton TruthOf(const Task& task) {
@@ -86,7 +77,7 @@ TokenAutomaton TruthOf(const Dfa& wanted, const Fields& config, const std::strin
   if (const auto reject = token_of("<reject>"), accept = token_of("<accept>"); reject && accept) {
     verdicts = {*reject, *accept};
   } else if (!TrainedFor(config).empty()) {
-    const auto task = TaskOf(config, "", source);
+    const auto task = TaskOf(config, source);
     if (task->automaton()) {
       const TokenAutomaton own = TruthOf(*task);
       truth.opening = own.opening;

@@ -10,9 +10,8 @@
 
 namespace lrnn::cli {
 
-// The task `name`, or when that is empty the one that the config.json says the model was trained for; its own task with
-// its own parameters, another one with that one's defaults. `model` is how the user named it, for the Error.
-std::shared_ptr<const Task> TaskOf(const Fields& config, const std::string& name, const std::string& model);
+// The task that the config.json says the model was trained for. `model` is how the user named it, for the Error.
+std::shared_ptr<const Task> TaskOf(const Fields& config, const std::string& model);
 
 // The automaton of a task, with the tokens for letters that its examples are made of. An Error when it has none.
 TokenAutomaton TruthOf(const Task& task);

@@ -180,6 +180,7 @@ class CliTest(unittest.TestCase):
         self.refused('unknown layer "lstm2"', "layers", "lstm2")
         self.refused("--frobnicate", "train", config, "--frobnicate")
         self.refused("subcommand", "")
+        self.refused('unknown command "trian" (known: train, ', "trian")
         (run / "checkpoints/step-00000012/model.safetensors").write_bytes(weights[:-3])
         self.refused("model.safetensors", "run", run, "1")
         self.refused("model.safetensors", "eval", run)
