@@ -14,6 +14,7 @@ python3       python3
 git           git
 clang-format  clang-format
 chromium      chromium
+fstcompile    libfst-tools
 node          nodejs"
 libraries=(libtorch-dev libopenblas0-openmp libhwy-dev libdnnl-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev libgoogle-perftools-dev
