@@ -76,7 +76,7 @@ TokenAutomaton TruthOf(const Dfa& wanted, const Fields& config, const std::strin
   std::optional<Verdicts> verdicts;
   if (const auto reject = token_of("<reject>"), accept = token_of("<accept>"); reject && accept) {
     verdicts = {*reject, *accept};
-  } else if (!TrainedFor(config).empty()) {
+  } else if (!TrainedFor(config).name.empty()) {
     const auto task = TaskOf(config, source);
     if (task->automaton()) {
       const TokenAutomaton own = TruthOf(*task);
