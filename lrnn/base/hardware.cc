@@ -1,5 +1,7 @@
 #include "lrnn/base/hardware.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <fstream>
 #include <thread>
@@ -15,6 +17,11 @@ std::string CpuName() {
   return "unknown CPU";
 }
 
-int CpuCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+int CpuCount() {
+  // hardware_concurrency counts processors this process may not use (taskset, containers).
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 }  // namespace lrnn

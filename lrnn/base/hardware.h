@@ -6,6 +6,6 @@
 namespace lrnn {
 
 std::string CpuName();  // "AMD EPYC 9R14", or "unknown CPU"
-int CpuCount();         // how many threads can run at once, at least 1
+int CpuCount();         // how many threads of this process can run at once, at least 1
 
 }  // namespace lrnn

@@ -12,9 +12,9 @@ namespace lrnn::kernels {
 struct AdamWFactors {
   double decay;  // 1 - lr weight_decay
   double beta1;
-  double one_minus_beta1;
+  double gradient_share;  // (1 - beta1) gradient_scale
   double beta2;
-  double one_minus_beta2;
+  double square_share;        // (1 - beta2) gradient_scale^2
   double step_size;           // lr / bias1
   double inverse_root_bias2;  // 1 / sqrt(bias2)
   double eps;
@@ -40,17 +40,17 @@ HWY_INLINE int64_t Update(D d, const AdamWFactors& factors, const T* HWY_RESTRIC
   const auto set = [d](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
   const auto decay = set(factors.decay);
   const auto beta1 = set(factors.beta1);
-  const auto one_minus_beta1 = set(factors.one_minus_beta1);
+  const auto gradient_share = set(factors.gradient_share);
   const auto beta2 = set(factors.beta2);
-  const auto one_minus_beta2 = set(factors.one_minus_beta2);
+  const auto square_share = set(factors.square_share);
   const auto step_size = set(factors.step_size);
   const auto inverse_root_bias2 = set(factors.inverse_root_bias2);
   const auto eps = set(factors.eps);
   const int64_t N = hn::Lanes(d);
   for (; i + N <= n; i += N) {
     const auto vg = hn::LoadU(d, g + i);
-    const auto vm = hn::MulAdd(beta1, hn::LoadU(d, m + i), hn::Mul(one_minus_beta1, vg));
-    const auto vv = hn::MulAdd(beta2, hn::LoadU(d, v + i), hn::Mul(one_minus_beta2, hn::Mul(vg, vg)));
+    const auto vm = hn::MulAdd(beta1, hn::LoadU(d, m + i), hn::Mul(gradient_share, vg));
+    const auto vv = hn::MulAdd(beta2, hn::LoadU(d, v + i), hn::Mul(square_share, hn::Mul(vg, vg)));
     const auto step = hn::Div(vm, hn::MulAdd(hn::Sqrt(vv), inverse_root_bias2, eps));
     const auto vp = hn::NegMulAdd(step_size, step, hn::Mul(decay, hn::LoadU(d, p + i)));
     hn::StoreU(vm, d, m + i);
@@ -90,11 +90,12 @@ void Run(const Kernel& kernel, const AdamWOptions& options, int64_t step, const 
          int threads) {
   const double bias1 = 1 - std::pow(options.beta1, static_cast<double>(step));
   const double bias2 = 1 - std::pow(options.beta2, static_cast<double>(step));
+  const double scale = options.gradient_scale;
   const AdamWFactors factors = {.decay = 1 - options.lr * options.weight_decay,
                                 .beta1 = options.beta1,
-                                .one_minus_beta1 = 1 - options.beta1,
+                                .gradient_share = (1 - options.beta1) * scale,
                                 .beta2 = options.beta2,
-                                .one_minus_beta2 = 1 - options.beta2,
+                                .square_share = (1 - options.beta2) * scale * scale,
                                 .step_size = options.lr / bias1,
                                 .inverse_root_bias2 = 1 / std::sqrt(bias2),
                                 .eps = options.eps};

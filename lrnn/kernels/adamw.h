@@ -1,5 +1,6 @@
 // One AdamW step over one parameter in one pass over memory (Loshchilov & Hutter 2019, in PyTorch's order).
 //
+//   g <- gradient_scale g
 //   p <- p (1 - lr weight_decay)
 //   m <- beta1 m + (1 - beta1) g
 //   v <- beta2 v + (1 - beta2) g^2
@@ -16,6 +17,7 @@ struct AdamWOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0.01;
+  double gradient_scale = 1;
 };
 
 // Updates p, m and v (n elements each); m and v start as zeros. step counts from 1 and includes this one.

@@ -30,6 +30,7 @@ struct Element {
   double p, m = 0, v = 0;
 
   void Step(const AdamWOptions& o, int step, double g) {
+    g *= o.gradient_scale;
     p *= 1 - o.lr * o.weight_decay;
     m = o.beta1 * m + (1 - o.beta1) * g;
     v = o.beta2 * v + (1 - o.beta2) * g * g;
@@ -40,7 +41,8 @@ struct Element {
 
 TYPED_TEST(AdamWTest, FiveStepsEqualTheScalarFormInEveryTarget) {
   using T = TypeParam;
-  const AdamWOptions options = {.lr = 0.03, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1};
+  const AdamWOptions options = {
+      .lr = 0.03, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1, .gradient_scale = 0.3};
   ForEachTarget([&](const char* target) {
     for (int64_t n : {1, 3, 7, 8, 9, 15, 16, 17, 67}) {
       SCOPED_TRACE(testing::Message() << target << " n " << n);

@@ -49,7 +49,7 @@ template <typename Number>
 void ApplyFactors(const std::vector<HouseholderFactor>& factors, Number* S) {
   for (const HouseholderFactor& factor : factors) {
     KeyEntry<Number> key[4];
-    for (int i = 0; i < factor.width; ++i) key[i] = {factor.key[i].row, Number(factor.key[i].k)};
+    for (size_t i = 0; i < factor.key.size(); ++i) key[i] = {factor.key[i].row, Number(factor.key[i].k)};
     HouseholderStep(key, factor.width, Number(factor.beta), Number(factor.v), S);
   }
 }

@@ -1,6 +1,7 @@
 #include "lrnn/train/adamw.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lrnn/base/error.h"
 
@@ -24,9 +25,19 @@ AdamW::AdamW(const torch::nn::Module& model, const std::vector<std::string>& wit
              without_decay.size(), spared);
 }
 
-void AdamW::Step(int64_t step, double learning_rate, int threads) {
+double AdamW::GradientNorm() const {
+  double squares = 0;
+  for (const Slot& slot : slots_) {
+    const torch::Tensor& gradient = slot.parameter.grad();
+    if (gradient.defined()) squares += std::pow(gradient.norm().item<double>(), 2);
+  }
+  return std::sqrt(squares);
+}
+
+void AdamW::Step(int64_t step, double learning_rate, int threads, double gradient_scale) {
   kernels::AdamWOptions options = options_;
   options.lr = learning_rate;
+  options.gradient_scale = gradient_scale;
   for (Slot& slot : slots_) {
     torch::Tensor& gradient = slot.parameter.mutable_grad();
     if (!gradient.defined()) continue;

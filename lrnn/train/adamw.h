@@ -18,9 +18,12 @@ class AdamW {
   AdamW(const torch::nn::Module& model, const std::vector<std::string>& without_decay,
         const kernels::AdamWOptions& options);
 
-  // One update with this learning rate from the gradients, which are then cleared. `step` counts from 1. Parameters
-  // without a gradient are left alone.
-  void Step(int64_t step, double learning_rate, int threads);
+  // The Euclidean norm of all gradients together.
+  double GradientNorm() const;
+
+  // One update with this learning rate from the gradients times `gradient_scale`; they are then cleared. `step` counts
+  // from 1. Parameters without a gradient are left alone.
+  void Step(int64_t step, double learning_rate, int threads, double gradient_scale = 1);
 
   // The running means, by name ("m.<parameter>", "v.<parameter>"), to be saved and restored.
   std::vector<std::pair<std::string, torch::Tensor>> State() const;

@@ -36,9 +36,11 @@ TEST(AdamW, EqualsTorch) {
   for (int64_t step = 0; step < 20; ++step) {
     const double rate = 0.01 * static_cast<double>(step + 1);
     ours.Loss(step).backward();
-    optimizer.Step(step + 1, rate, 1);
+    const double norm = optimizer.GradientNorm();
+    optimizer.Step(step + 1, rate, 1, 2 / norm);  // norms are 3 to 30
     expected.zero_grad();
     theirs.Loss(step).backward();
+    EXPECT_NEAR(torch::nn::utils::clip_grad_norm_({theirs.a, theirs.b}, 2), norm, 1e-5 * norm);
     for (auto& each : expected.param_groups()) static_cast<AdamWOptions&>(each.options()).lr(rate);
     expected.step();
   }

@@ -22,7 +22,8 @@ void SaveCheckpoint(const RunDirectory& run, const Model& model, const AdamW& op
                                            {"version", 1},
                                            {"step", progress.step},
                                            {"tokens", progress.tokens},
-                                           {"seconds", progress.seconds}});
+                                           {"seconds", progress.seconds},
+                                           {"curriculum_length", progress.curriculum_length}});
   });
 }
 
@@ -37,7 +38,7 @@ TrainingProgress LoadLatestCheckpoint(const RunDirectory& run, Model& model, Ada
   CopyInto(SafetensorsFile::Open(means).tensors(), optimizer.State(), means.string());
   const Fields trainer(ReadJson(directory / "trainer.json"), (directory / "trainer.json").string());
   if (trainer.Int("version") != 1) trainer.Refuse("version", "1");
-  return {trainer.Int("step"), trainer.Int("tokens"), trainer.Double("seconds")};
+  return {trainer.Int("step"), trainer.Int("tokens"), trainer.Double("seconds"), trainer.Int("curriculum_length", 0)};
 }
 
 }  // namespace lrnn

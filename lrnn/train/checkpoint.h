@@ -2,9 +2,9 @@
 //
 //   config.json  model.safetensors     the model
 //   optimizer.safetensors              AdamW's running means
-//   trainer.json                       steps done, tokens seen, seconds spent
+//   trainer.json                       steps done, tokens seen, seconds spent, the curriculum's length
 //
-// Data and learning rate are functions of the step, so nothing else is needed to go on with the very same numbers.
+// Data and learning rate are functions of these, so nothing else is needed to go on with the very same numbers.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct TrainingProgress {
   int64_t step = 0;    // updates done
   int64_t tokens = 0;  // tokens trained on
   double seconds = 0;
+  int64_t curriculum_length = 0;  // the longest sequences of the next step; 0: no curriculum
 };
 
 void SaveCheckpoint(const RunDirectory& run, const Model& model, const AdamW& optimizer,

@@ -229,15 +229,24 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
   config.beta1 = train.Double("beta1", 0.9, 0.0);
   config.beta2 = train.Double("beta2", 0.999, 0.0);
   config.epsilon = train.Double("epsilon", 1e-8, 0.0);
+  config.clip_gradient_norm = train.Double("clip_gradient_norm", std::numeric_limits<double>::infinity(), 0.0);
   config.seed = static_cast<uint64_t>(train.Int("seed", 0, 0));
   config.threads = static_cast<int>(train.Int("threads", 0, 0));
   config.log_every = train.Int("log_every", 10, 1);
   config.eval_every = train.Int("eval_every", 0, 0);
   config.eval_sequences = train.Int("eval_sequences", 1024, 1);
+  config.curriculum_start = train.Int("curriculum_start", 0, 0);
+  config.curriculum_loss = train.Double("curriculum_loss", 0.3, 0.0);
   config.stop_at_accuracy = train.Double("stop_at_accuracy", std::numeric_limits<double>::infinity(), 0.0);
   config.checkpoint_every = train.Int("checkpoint_every", 200, 1);
   train.RefuseUnread();
   if (config.warmup_steps > config.steps) train.Refuse("warmup_steps", fmt::format("at most steps = {}", config.steps));
+  if (config.curriculum_start > config.train_lengths.max ||
+      (config.curriculum_start > 0 && config.curriculum_start < config.task->min_length())) {
+    train.Refuse("curriculum_start",
+                 fmt::format("0 or a length from {} to {}", config.task->min_length(), config.train_lengths.max));
+  }
+  if (config.clip_gradient_norm == 0) train.Refuse("clip_gradient_norm", "a number above 0");
   if (config.beta1 >= 1) train.Refuse("beta1", "a number below 1");
   if (config.beta2 >= 1) train.Refuse("beta2", "a number below 1");
 

@@ -38,12 +38,15 @@ struct TrainConfig {
   double beta1;
   double beta2;
   double epsilon;
+  double clip_gradient_norm;  // larger gradients are scaled to this norm; infinity: never
   uint64_t seed;
   int threads;  // 0: all cores
   int64_t log_every;
   int64_t eval_every;  // 0: only at the end
   int64_t eval_sequences;
-  double stop_at_accuracy;  // end the run when a validation reaches this scaled accuracy; infinity: never
+  int64_t curriculum_start;  // the longest sequences of the first steps; 0: train_lengths from the start
+  double curriculum_loss;    // they grow by one after a logged step whose loss is below this
+  double stop_at_accuracy;   // end the run when a validation reaches this scaled accuracy; infinity: never
   int64_t checkpoint_every;
 };
 

@@ -119,6 +119,13 @@ TEST(TrainConfig, ErrorsGiveThePlace) {
   EXPECT_THAT(MessageWith("steps = 100", "steps = "), HasSubstr("parity.toml:14:"));
   EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nwarmup_steps = 101"),
             "parity.toml:15: [train] warmup_steps: expected at most steps = 100, got 101");
+  for (const char* start : {"1", "41"}) {
+    EXPECT_EQ(
+        MessageWith("steps = 100", fmt::format("steps = 100\ncurriculum_start = {}", start)),
+        fmt::format("parity.toml:15: [train] curriculum_start: expected 0 or a length from 2 to 40, got {}", start));
+  }
+  EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nclip_gradient_norm = 0.0"),
+            "parity.toml:15: [train] clip_gradient_norm: expected a number above 0, got 0.0");
 }
 
 TEST(TrainConfig, LayersOfSeveralKinds) {

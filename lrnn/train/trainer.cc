@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lrnn/base/error.h"
@@ -40,6 +41,7 @@ class Trainer {
         metrics_(run.metrics_path()) {
     at::set_num_threads(threads_);
     progress_ = LoadLatestCheckpoint(run, model_, optimizer_);
+    if (progress_.step == 0) progress_.curriculum_length = config.curriculum_start;
     metrics_.TruncateAfter(progress_.step);
     seconds_before_ = progress_.seconds;
   }
@@ -70,7 +72,7 @@ class Trainer {
  private:
   void Step(Progress& bar) {
     const int64_t t = progress_.step;
-    const Batch batch = MakeBatch(*config_.task, config_.train_lengths, TrainDataSeed(config_.seed),
+    const Batch batch = MakeBatch(*config_.task, Lengths(), TrainDataSeed(config_.seed),
                                   static_cast<uint64_t>(t * config_.batch_size), config_.batch_size, threads_);
     const torch::Tensor targets = torch::tensor(batch.targets, torch::kInt64);
     const torch::Tensor logits =
@@ -82,7 +84,7 @@ class Trainer {
         LearningRate(t, config_.steps, config_.warmup_steps, config_.learning_rate, config_.min_learning_rate_ratio);
     if (!std::isfinite(loss)) FailWithLoss(loss, t, rate);
     loss_tensor.backward();
-    optimizer_.Step(t + 1, rate, threads_);
+    optimizer_.Step(t + 1, rate, threads_, ClippingScale());
 
     progress_.step = t + 1;
     progress_.tokens += static_cast<int64_t>(batch.tokens.size());
@@ -91,13 +93,34 @@ class Trainer {
     const double accuracy = logits.argmax(1).eq(targets).to(torch::kFloat64).mean().item<double>();
     bar.Set("loss", loss);
     bar.Set("accuracy", accuracy);
-    metrics_.Append({{"kind", "train"},
-                     {"step", progress_.step},
-                     {"loss", loss},
-                     {"accuracy", accuracy},
-                     {"learning_rate", rate},
-                     {"tokens_per_second", static_cast<double>(progress_.tokens) / progress_.seconds},
-                     {"seconds", progress_.seconds}});
+    nlohmann::json line = {{"kind", "train"},
+                           {"step", progress_.step},
+                           {"loss", loss},
+                           {"accuracy", accuracy},
+                           {"learning_rate", rate},
+                           {"tokens_per_second", static_cast<double>(progress_.tokens) / progress_.seconds},
+                           {"seconds", progress_.seconds}};
+    if (config_.curriculum_start > 0) {
+      line["length"] = progress_.curriculum_length;
+      bar.Set("length", static_cast<double>(progress_.curriculum_length));
+      if (loss < config_.curriculum_loss && progress_.curriculum_length < config_.train_lengths.max) {
+        ++progress_.curriculum_length;
+      }
+    }
+    metrics_.Append(line);
+  }
+
+  // Lengths of the next step's sequences.
+  LengthRange Lengths() const {
+    if (config_.curriculum_start == 0) return config_.train_lengths;
+    return {std::min(config_.train_lengths.min, progress_.curriculum_length), progress_.curriculum_length};
+  }
+
+  // What the gradients are multiplied with so that their norm is at most clip_gradient_norm.
+  double ClippingScale() const {
+    if (std::isinf(config_.clip_gradient_norm)) return 1;
+    const double norm = optimizer_.GradientNorm();
+    return norm > config_.clip_gradient_norm ? config_.clip_gradient_norm / norm : 1;
   }
 
   [[noreturn]] void FailWithLoss(double loss, int64_t t, double rate) {

@@ -1,7 +1,8 @@
 // The training loop: batches of a task, cross-entropy at the supervised positions, AdamW, metrics, checkpoints.
 //
-// A run is a function of its configuration: batch and learning rate depend on the step alone, so a run that was
-// interrupted anywhere goes on from its newest checkpoint with the numbers it would have had.
+// A run is a function of its configuration: batch and learning rate depend on the step (and the length a curriculum has
+// come to) alone, so a run that was interrupted anywhere goes on from its newest checkpoint with the numbers it would
+// have had.
 #pragma once
 
 #include <atomic>

@@ -152,6 +152,58 @@ TEST(Train, StopsAtTheAccuracyAskedFor) {
   EXPECT_EQ(ReadJson(whole.train_path()).at("step"), 12);
 }
 
+TEST(Train, ACurriculumLengthensTheSequences) {
+  const TestDirectory directory;
+  // A loss of 0.75 is guessing a bit: nearly every logged step lengthens the sequences by one.
+  const auto config = [](const std::string& loss) {
+    return SmallConfig("mamba", {"task.train_lengths=[6, 10]", "train.curriculum_start=3",
+                                 "train.curriculum_loss=" + loss, "train.log_every=2"});
+  };
+  const TrainConfig growing = config("0.75"), waiting = config("1e-9");
+  const RunDirectory whole = NewRun(directory, "whole", growing), stuck = NewRun(directory, "stuck", waiting);
+  Train(growing, whole, {});
+  Train(waiting, stuck, {});
+  const auto lengths = [](const RunDirectory& run) {
+    std::vector<int> lengths;
+    for (const auto& line : ReadMetrics(run.metrics_path())) {
+      if (line.at("kind") == "train") lengths.push_back(line.at("length"));
+    }
+    return lengths;
+  };
+  EXPECT_EQ(lengths(stuck), std::vector<int>(6, 3));
+  EXPECT_GE(lengths(whole).back(), 6);
+  EXPECT_LE(lengths(whole).back(), 8);
+  EXPECT_LT(ReadJson(stuck.train_path()).at("tokens"), ReadJson(whole.train_path()).at("tokens"));
+
+  // The length is part of a checkpoint.
+  const RunDirectory resumed = NewRun(directory, "resumed", growing);
+  std::filesystem::copy(whole.path(), resumed.path(),
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  for (const Checkpoint& checkpoint : resumed.Checkpoints()) {
+    if (checkpoint.step > 8) std::filesystem::remove_all(checkpoint.path);
+  }
+  Train(growing, resumed, {});
+  EXPECT_EQ(lengths(resumed), lengths(whole));
+  EXPECT_EQ(ReadWeights(resumed), ReadWeights(whole));
+}
+
+TEST(Train, GradientsAreClipped) {
+  const TestDirectory directory;
+  // With a large epsilon AdamW's steps are as long as the gradients: clipped to almost nothing, they change nothing.
+  const auto losses = [&](const std::string& name, std::vector<std::string> overrides) {
+    for (const char* common : {"train.epsilon=1.0", "train.weight_decay=0.0"}) overrides.push_back(common);
+    const TrainConfig config = SmallConfig("delta_net", overrides);
+    const RunDirectory run = NewRun(directory, name, config);
+    Train(config, run, {});
+    return Losses(run);
+  };
+  const auto untrained = losses("untrained", {"train.learning_rate=0.0"});
+  const auto clipped = losses("clipped", {"train.learning_rate=1.0", "train.clip_gradient_norm=1e-9"});
+  const auto free = losses("free", {"train.learning_rate=1.0", "train.clip_gradient_norm=1e9"});
+  EXPECT_NEAR(clipped.back(), untrained.back(), 1e-6);
+  EXPECT_GT(std::abs(free.back() - untrained.back()), 1e-4);
+}
+
 TEST(Train, LossFallsForEveryLayer) {
   for (const LayerInfo& layer : Layers()) {
     const TestDirectory directory;
