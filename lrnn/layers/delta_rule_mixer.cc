@@ -5,6 +5,7 @@
 #include "lrnn/layers/initialise.h"
 #include "lrnn/ops/delta_rule.h"
 #include "lrnn/ops/l2_norm.h"
+#include "lrnn/ops/linear.h"
 
 namespace lrnn {
 namespace {
@@ -62,7 +63,7 @@ DeltaRuleMixer::Projected DeltaRuleMixer::Project(const torch::Tensor& x, const 
   const auto heads_of_v = [&](const torch::Tensor& z, int64_t head_dimension) {
     return H == config_.heads ? z : z.repeat_interleave(H / config_.heads, head_dimension);
   };
-  const torch::Tensor beta = torch::sigmoid(projected[3]).view({T, n_h, H});
+  const torch::Tensor beta = ops::RoundedLikeLinear(torch::sigmoid(projected[3])).view({T, n_h, H});
   Projected p{heads_of_v(ops::L2Norm(q.reshape({T, config_.heads, config_.key_width}), kL2Eps), 1),
               heads_of_v(ops::L2Norm(k.reshape({T, n_h, config_.heads, config_.key_width}), kL2Eps), 2),
               v.reshape({T, n_h, H, config_.value_width}),

@@ -2,6 +2,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/io/model_directory.h"
+#include "lrnn/runtime/automaton_files.h"
 
 namespace lrnn {
 namespace {
@@ -74,6 +75,8 @@ void SaveModel(const Model& model, const std::filesystem::path& directory) {
 
 Model LoadModel(const std::filesystem::path& directory) {
   const ModelDirectory files = ModelDirectory::Open(directory);
+  LRNN_CHECK(!IsAutomaton(files), "{}: a compiled automaton, which LoadAutomatonModule loads and `lrnn run` runs",
+             directory.string());
   nlohmann::json config = files.config();
   // Hugging Face leaves the key out of configs whose head is tied, and the head out of their weights.
   if (!files.fields().Has("tie_word_embeddings"))

@@ -8,6 +8,7 @@
 #include "lrnn/io/test_directory.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/ops/gradient_check.h"
+#include "lrnn/runtime/automaton_files.h"
 
 namespace lrnn {
 namespace {
@@ -184,6 +185,9 @@ TEST(ModelFiles, RefusesWhatDoesNotFit) {
                 views["lm_head.weight"].shape = {16, 5};
               }),
               testing::HasSubstr("tensor \"lm_head.weight\": expected shape [5, 16], got [16, 5]"));
+  WriteModelDirectory(directory.path() / "model", {{"model_type", kAutomatonModelType}}, {});
+  EXPECT_THAT(MessageOf([&] { LoadModel(directory.path() / "model"); }),
+              testing::HasSubstr("model: a compiled automaton, which LoadAutomatonModule loads"));
 }
 
 }  // namespace

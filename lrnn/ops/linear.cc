@@ -95,6 +95,8 @@ Tensor Rounded(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to
 RoundLinearToBf16::RoundLinearToBf16(bool on) : before_(rounds_to_bf16) { rounds_to_bf16 = on; }
 RoundLinearToBf16::~RoundLinearToBf16() { rounds_to_bf16 = before_; }
 
+Tensor RoundedLikeLinear(const Tensor& x) { return rounds_to_bf16 ? Rounded(x) : x; }
+
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   LRNN_CHECK(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
              "[linear] expected x of shape [..., in] and weight [out, in], got [{}] and [{}]",

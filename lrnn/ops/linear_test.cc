@@ -58,6 +58,17 @@ TEST(Linear, WrongShapes) {
             "[linear] expected bias of shape [3], got [2]");
 }
 
+TEST(RoundLinearToBf16, RoundsGatesToo) {
+  const Tensor gate = torch::sigmoid(torch::tensor({0.1f, 6.2f, 6.3f}));
+  EXPECT_TRUE(torch::equal(RoundedLikeLinear(gate), gate));
+  const RoundLinearToBf16 scope(true);
+  const Tensor rounded = RoundedLikeLinear(gate);
+  EXPECT_TRUE(torch::equal(rounded, gate.to(torch::kBFloat16).to(torch::kFloat32)));
+  EXPECT_NE(rounded[0].item<float>(), gate[0].item<float>());
+  EXPECT_LT(rounded[1].item<float>(), 1.0f);
+  EXPECT_EQ(rounded[2].item<float>(), 1.0f) << "an exact reflection";
+}
+
 TEST(RoundLinearToBf16, GivesWhatBf16TensorsGive) {
   const std::vector<Tensor> in = RandomInputs({40, 64}, 24, /*has_bias=*/true, torch::kFloat32);
   const Tensor plain = Linear(in[0], in[1], in[2]);

@@ -124,6 +124,8 @@ TEST(TrainConfig, ErrorsGiveThePlace) {
         MessageWith("steps = 100", fmt::format("steps = 100\ncurriculum_start = {}", start)),
         fmt::format("parity.toml:15: [train] curriculum_start: expected 0 or a length from 2 to 40, got {}", start));
   }
+  EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nprecision = \"fp16\""),
+            "parity.toml:15: [train] precision: expected \"fp32\" or \"bf16\", got 'fp16'");
   EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nclip_gradient_norm = 0.0"),
             "parity.toml:15: [train] clip_gradient_norm: expected a number above 0, got 0.0");
 }

@@ -152,6 +152,17 @@ TEST(Train, StopsAtTheAccuracyAskedFor) {
   EXPECT_EQ(ReadJson(whole.train_path()).at("step"), 12);
 }
 
+TEST(Train, Bf16IsAnotherPrecisionOfTheSameRun) {
+  const TestDirectory directory;
+  const TrainConfig exact = SmallConfig("delta_net"), rounded = SmallConfig("delta_net", {"train.precision=bf16"});
+  const RunDirectory fp32 = NewRun(directory, "fp32", exact), bf16 = NewRun(directory, "bf16", rounded);
+  Train(exact, fp32, {});
+  Train(rounded, bf16, {});
+  EXPECT_NE(Losses(fp32), Losses(bf16));
+  EXPECT_NEAR(Losses(fp32).front(), Losses(bf16).front(), 1e-2);
+  EXPECT_NEAR(Losses(fp32).back(), Losses(bf16).back(), 5e-2);
+}
+
 TEST(Train, ACurriculumLengthensTheSequences) {
   const TestDirectory directory;
   // A loss of 0.75 is guessing a bit: nearly every logged step lengthens the sequences by one.
