@@ -26,8 +26,8 @@ class RoundLinearToBf16 {
   bool before_;
 };
 
-// x, rounded to bf16 while a RoundLinearToBf16 lives: for gates. Autocast computes the sigmoid of a bf16 number in bf16,
-// where it is 1 exactly from 6.24 on, and so 2 sigmoid(z) makes exact reflections.
+// x, rounded to bf16 while a RoundLinearToBf16 lives: for gates. Autocast computes the sigmoid of a bf16 number in
+// bf16, where it is 1 exactly from 6.24 on, and so 2 sigmoid(z) makes exact reflections.
 torch::Tensor RoundedLikeLinear(const torch::Tensor& x);
 
 }  // namespace lrnn::ops
