@@ -43,9 +43,7 @@ uint64_t Seed(const Options& options, const LoadedModel& loaded) {
 }
 
 Precision ParsePrecision(const std::string& name) {
-  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
-    if (Name(precision) == name) return precision;
-  }
+  if (const auto precision = PrecisionNamed(name)) return *precision;
   Fail("--precision: expected fp32 or bf16, got \"{}\"", name);
 }
 

@@ -13,8 +13,8 @@ torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight, const 
 
 // While one lives, Linear on this thread gives what torch's autocast to bf16 would: x, weight and bias are rounded to
 // bf16, multiplied and added in their own precision, and y is rounded to bf16. The types of all tensors stay as they
-// are, and what is not a product of matrices is not touched. (Products of bf16 tensors themselves are a hundred times
-// slower on CPUs that have no instructions for them.)
+// are, and what is not a product of matrices is touched only by RoundedLikeLinear. (Products of bf16 tensors themselves
+// are a hundred times slower on CPUs that have no instructions for them.)
 class RoundLinearToBf16 {
  public:
   explicit RoundLinearToBf16(bool on);

@@ -230,7 +230,7 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
   config.beta2 = train.Double("beta2", 0.999, 0.0);
   config.epsilon = train.Double("epsilon", 1e-8, 0.0);
   config.clip_gradient_norm = train.Double("clip_gradient_norm", std::numeric_limits<double>::infinity(), 0.0);
-  config.precision = train.String("precision", "fp32");
+  const auto precision = PrecisionNamed(train.String("precision", Name(Precision::kFloat32)));
   config.seed = static_cast<uint64_t>(train.Int("seed", 0, 0));
   config.threads = static_cast<int>(train.Int("threads", 0, 0));
   config.log_every = train.Int("log_every", 10, 1);
@@ -247,7 +247,8 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
     train.Refuse("curriculum_start",
                  fmt::format("0 or a length from {} to {}", config.task->min_length(), config.train_lengths.max));
   }
-  if (config.precision != "fp32" && config.precision != "bf16") train.Refuse("precision", "\"fp32\" or \"bf16\"");
+  if (!precision) train.Refuse("precision", "\"fp32\" or \"bf16\"");
+  config.precision = *precision;
   if (config.clip_gradient_norm == 0) train.Refuse("clip_gradient_norm", "a number above 0");
   if (config.beta1 >= 1) train.Refuse("beta1", "a number below 1");
   if (config.beta2 >= 1) train.Refuse("beta2", "a number below 1");

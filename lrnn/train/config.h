@@ -19,6 +19,7 @@
 
 #include "lrnn/tasks/batch.h"
 #include "lrnn/tasks/task.h"
+#include "lrnn/train/precision.h"
 
 namespace lrnn {
 
@@ -39,7 +40,7 @@ struct TrainConfig {
   double beta2;
   double epsilon;
   double clip_gradient_norm;  // larger gradients are scaled to this norm; infinity: never
-  std::string precision;      // "fp32", or "bf16": linear layers rounded as by torch's autocast
+  Precision precision;
   uint64_t seed;
   int threads;  // 0: all cores
   int64_t log_every;

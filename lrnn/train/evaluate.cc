@@ -123,8 +123,6 @@ void CheckArguments(Model& model, const Task& task, const EvaluateOptions& optio
 
 }  // namespace
 
-std::string Name(Precision precision) { return precision == Precision::kFloat32 ? "fp32" : "bf16"; }
-
 std::string Name(Score score) { return score == Score::kTokens ? "tokens" : "sequence"; }
 
 double LengthScore::accuracy(Score score) const {

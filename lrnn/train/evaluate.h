@@ -15,13 +15,9 @@
 #include "lrnn/base/wilson.h"
 #include "lrnn/models/model.h"
 #include "lrnn/tasks/batch.h"
+#include "lrnn/train/precision.h"
 
 namespace lrnn {
-
-// How linear layers compute: in single precision, or with their inputs, weights and outputs rounded to bf16 as torch's
-// autocast has it (ops/linear.h). States are of single precision in both.
-enum class Precision { kFloat32, kBfloat16 };
-std::string Name(Precision precision);  // "fp32", "bf16"
 
 struct EvaluateOptions {
   LengthRange lengths{40, 256};

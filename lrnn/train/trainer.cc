@@ -32,7 +32,6 @@ class Trainer {
         run_(run),
         options_(options),
         threads_(config.threads > 0 ? config.threads : CpuCount()),
-        precision_(config.precision == "bf16" ? Precision::kBfloat16 : Precision::kFloat32),
         model_(Fields(config.model, run.config_path().string()), config.seed),
         optimizer_(*model_, model_->WithoutWeightDecay(),
                    {.lr = 0,
@@ -77,7 +76,7 @@ class Trainer {
     const Batch batch = MakeBatch(*config_.task, Lengths(), TrainDataSeed(config_.seed),
                                   static_cast<uint64_t>(t * config_.batch_size), config_.batch_size, threads_);
     const torch::Tensor targets = torch::tensor(batch.targets, torch::kInt64);
-    const ops::RoundLinearToBf16 rounding(precision_ == Precision::kBfloat16);
+    const ops::RoundLinearToBf16 rounding(config_.precision == Precision::kBfloat16);
     const torch::Tensor logits =
         model_->forward(torch::tensor(batch.tokens, torch::kInt64), ops::Sequences(batch.cu_seqlens),
                         torch::tensor(batch.rows, torch::kInt64));
@@ -140,7 +139,7 @@ class Trainer {
                                        {.lengths = config_.eval_lengths,
                                         .sequences = config_.eval_sequences,
                                         .seed = ValidationDataSeed(config_.seed),
-                                        .precision = precision_});
+                                        .precision = config_.precision});
     const Interval interval = result.interval();
     bar.Set("scaled accuracy", result.scaled_accuracy());
     metrics_.Append({{"kind", "eval"},
@@ -175,7 +174,6 @@ class Trainer {
   const RunDirectory& run_;
   const TrainOptions& options_;
   const int threads_;
-  const Precision precision_;
   Model model_;
   AdamW optimizer_;
   MetricsLog metrics_;

@@ -53,6 +53,19 @@ std::vector<double> Losses(const RunDirectory& run) {
 
 std::string ReadWeights(const RunDirectory& run) { return ReadFile(run.LatestCheckpoint().path / "model.safetensors"); }
 
+// As a kill -9 leaves it: a copy of the run whose newest checkpoint is that of `step`, with log lines beyond it.
+RunDirectory KilledAfter(int64_t step, const RunDirectory& whole, const TestDirectory& directory,
+                         const TrainConfig& config) {
+  const RunDirectory killed = RunDirectory::Create(directory / "killed", config.text);
+  std::filesystem::copy(whole.path(), killed.path(),
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  for (const Checkpoint& checkpoint : killed.Checkpoints()) {
+    if (checkpoint.step > step) std::filesystem::remove_all(checkpoint.path);
+  }
+  EXPECT_EQ(killed.LatestCheckpoint().step, step);
+  return killed;
+}
+
 RunDirectory NewRun(const TestDirectory& directory, const std::string& name, const TrainConfig& config) {
   return RunDirectory::Create(directory / name, config.text);
 }
@@ -85,15 +98,8 @@ TEST(Train, ResumesBitExactly) {
     const RunDirectory whole = NewRun(directory, "whole", config);
     Train(config, whole, {});
 
-    // As a kill -9 in the last step leaves it: the newest checkpoint is that of step 8, the log has lines beyond it,
-    // and half a checkpoint lies about.
-    const RunDirectory killed = NewRun(directory, "killed", config);
-    std::filesystem::copy(whole.path(), killed.path(),
-                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
-    for (const Checkpoint& checkpoint : killed.Checkpoints()) {
-      if (checkpoint.step > 8) std::filesystem::remove_all(checkpoint.path);
-    }
-    ASSERT_EQ(killed.LatestCheckpoint().step, 8);
+    const RunDirectory killed = KilledAfter(8, whole, directory, config);
+    // Half a checkpoint lies about.
     std::filesystem::create_directories(killed.checkpoints_path() / "step-00000012.tmp-half");
     EXPECT_EQ(Train(config, killed, {}), TrainEnd::kComplete);
     EXPECT_EQ(Losses(killed), Losses(whole)) << layer.name;
@@ -186,12 +192,7 @@ TEST(Train, ACurriculumLengthensTheSequences) {
   EXPECT_LT(ReadJson(stuck.train_path()).at("tokens"), ReadJson(whole.train_path()).at("tokens"));
 
   // The length is part of a checkpoint.
-  const RunDirectory resumed = NewRun(directory, "resumed", growing);
-  std::filesystem::copy(whole.path(), resumed.path(),
-                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
-  for (const Checkpoint& checkpoint : resumed.Checkpoints()) {
-    if (checkpoint.step > 8) std::filesystem::remove_all(checkpoint.path);
-  }
+  const RunDirectory resumed = KilledAfter(8, whole, directory, growing);
   Train(growing, resumed, {});
   EXPECT_EQ(lengths(resumed), lengths(whole));
   EXPECT_EQ(ReadWeights(resumed), ReadWeights(whole));
