@@ -1,14 +1,29 @@
 #include "lrnn/kernels/delta_rule.h"
 
+#include <algorithm>
+#include <vector>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/delta_rule.cc"
 #include <hwy/aligned_allocator.h>
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "lrnn/kernels/delta_rule-inl.h"
 #include "lrnn/kernels/delta_rule_backward-inl.h"
+#include "lrnn/kernels/delta_rule_forward-inl.h"
 #include "lrnn/kernels/sequence_groups.h"
+
+#ifndef LRNN_KERNELS_DELTA_RULE_HEADS_ONCE_
+#define LRNN_KERNELS_DELTA_RULE_HEADS_ONCE_
+namespace lrnn::kernels {
+
+struct HeadRange {
+  int64_t begin, end;
+};
+
+}  // namespace lrnn::kernels
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
@@ -27,14 +42,24 @@ void WithReads(int64_t householders, const Body& body) {
   }
 }
 
-// The sequences of a group, for one head; first_saved[i] is the index of the first saved state of sequence i.
+// The sequences of a group, for some heads; first_saved[i] is the index of the first saved state of sequence i.
 template <typename T>
 void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T* final_state,
-             const DeltaRuleSaved<T>& saved, const SequenceGroup& group, int64_t head, const int64_t* first_saved) {
-  WithReads(shape.householders, [&](auto reads) {
-    ForwardPass<reads.value, T> pass(shape, in, o, final_state, saved, head);
-    for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, first_saved[i]);
-  });
+             const DeltaRuleSaved<T>& saved, const SequenceGroup& group, const HeadRange& heads,
+             const int64_t* first_saved) {
+  PairRows<T> rows(shape.key_width);
+  std::vector<ForwardPass<T>> passes;
+  passes.reserve(heads.end - heads.begin);
+  for (int64_t head = heads.begin; head < heads.end; ++head)
+    passes.emplace_back(shape, in, o, final_state, saved, head);
+  for (int64_t i = group.begin; i < group.end; ++i) {
+    for (ForwardPass<T>& pass : passes) pass.Start(i, first_saved[i], rows);
+    for (bool runs = true; runs;) {
+      runs = false;
+      for (ForwardPass<T>& pass : passes) runs |= pass.RunBlock(rows);
+    }
+    for (ForwardPass<T>& pass : passes) pass.Finish();
+  }
 }
 
 template <typename T>
@@ -48,12 +73,14 @@ void Backward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, const D
 }
 
 void ForwardF32(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, float* o, float* final_state,
-                const DeltaRuleSaved<float>& saved, const SequenceGroup& group, int64_t head, const int64_t* first) {
-  Forward(shape, in, o, final_state, saved, group, head, first);
+                const DeltaRuleSaved<float>& saved, const SequenceGroup& group, const HeadRange& heads,
+                const int64_t* first) {
+  Forward(shape, in, o, final_state, saved, group, heads, first);
 }
 void ForwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, double* o, double* final_state,
-                const DeltaRuleSaved<double>& saved, const SequenceGroup& group, int64_t head, const int64_t* first) {
-  Forward(shape, in, o, final_state, saved, group, head, first);
+                const DeltaRuleSaved<double>& saved, const SequenceGroup& group, const HeadRange& heads,
+                const int64_t* first) {
+  Forward(shape, in, o, final_state, saved, group, heads, first);
 }
 void BackwardF32(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, const DeltaRuleSaved<float>& saved,
                  const float* d_o, const float* d_final_state, const DeltaRuleGradients<float>& out,
@@ -71,8 +98,6 @@ void BackwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in,
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <vector>
-
 #include "lrnn/base/parallel.h"
 
 namespace lrnn::kernels {
@@ -97,13 +122,25 @@ std::vector<int64_t> FirstSavedStates(const DeltaRuleShape& shape) {
   return first;
 }
 
-// Calls body(group of sequences, head, first saved states) for all sequences and heads.
+// Heads whose states are in the first-level cache together. Taken in turns, a few steps each, they read whole rows of
+// [T, H, K], which the machine prefetches; a narrow head's share of each row it does not.
+int64_t HeadsAtOnce(const DeltaRuleShape& shape, size_t element) {
+  constexpr size_t kBytes = 16384;
+  return std::max<int64_t>(1, kBytes / (shape.key_width * shape.value_width * element));
+}
+
+// Calls body(group of sequences, up to `at_once` heads, first saved states) for all sequences and heads.
 template <typename Body>
-void ForEachGroupAndHead(const DeltaRuleShape& shape, int threads, const Body& body) {
+void ForEachGroupAndHeads(const DeltaRuleShape& shape, int threads, int64_t at_once, const Body& body) {
   const std::vector<int64_t> first = FirstSavedStates(shape);
   const auto groups = GroupSequences(shape.cu_seqlens, shape.sequences, kTokensPerTask);
-  ParallelFor(static_cast<int64_t>(groups.size()) * shape.heads, threads,
-              [&](int64_t task) { body(groups[task / shape.heads], task % shape.heads, first.data()); });
+  const int64_t count = static_cast<int64_t>(groups.size());
+  if (count < 4 * threads) at_once = 1;  // few sequences: the heads are the tasks
+  const int64_t ranges = (shape.heads + at_once - 1) / at_once;
+  ParallelFor(count * ranges, threads, [&](int64_t task) {
+    const int64_t head = task % ranges * at_once;
+    body(groups[task / ranges], HeadRange{head, std::min(head + at_once, shape.heads)}, first.data());
+  });
 }
 
 }  // namespace
@@ -112,32 +149,36 @@ int64_t DeltaRuleSavedStates(const DeltaRuleShape& shape) { return FirstSavedSta
 
 void DeltaRuleForward(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, float* o, float* final_state,
                       const DeltaRuleSaved<float>& saved, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
-    HWY_DYNAMIC_DISPATCH(ForwardF32)(shape, in, o, final_state, saved, group, head, first);
-  });
+  ForEachGroupAndHeads(shape, threads, HeadsAtOnce(shape, sizeof(float)),
+                       [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+                         HWY_DYNAMIC_DISPATCH(ForwardF32)(shape, in, o, final_state, saved, group, heads, first);
+                       });
 }
 
 void DeltaRuleForward(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, double* o, double* final_state,
                       const DeltaRuleSaved<double>& saved, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
-    HWY_DYNAMIC_DISPATCH(ForwardF64)(shape, in, o, final_state, saved, group, head, first);
-  });
+  ForEachGroupAndHeads(shape, threads, HeadsAtOnce(shape, sizeof(double)),
+                       [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+                         HWY_DYNAMIC_DISPATCH(ForwardF64)(shape, in, o, final_state, saved, group, heads, first);
+                       });
 }
 
 void DeltaRuleBackward(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in,
                        const DeltaRuleSaved<float>& saved, const float* d_o, const float* d_final_state,
                        const DeltaRuleGradients<float>& gradients, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
-    HWY_DYNAMIC_DISPATCH(BackwardF32)(shape, in, saved, d_o, d_final_state, gradients, group, head, first);
-  });
+  ForEachGroupAndHeads(
+      shape, threads, 1, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+        HWY_DYNAMIC_DISPATCH(BackwardF32)(shape, in, saved, d_o, d_final_state, gradients, group, heads.begin, first);
+      });
 }
 
 void DeltaRuleBackward(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in,
                        const DeltaRuleSaved<double>& saved, const double* d_o, const double* d_final_state,
                        const DeltaRuleGradients<double>& gradients, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
-    HWY_DYNAMIC_DISPATCH(BackwardF64)(shape, in, saved, d_o, d_final_state, gradients, group, head, first);
-  });
+  ForEachGroupAndHeads(
+      shape, threads, 1, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+        HWY_DYNAMIC_DISPATCH(BackwardF64)(shape, in, saved, d_o, d_final_state, gradients, group, heads.begin, first);
+      });
 }
 
 }  // namespace lrnn::kernels

@@ -11,7 +11,7 @@
 //
 // With |k| = 1 the eigenvalues of one factor are 1 and 1 - beta: beta in [0, 2] gives [-1, 1]. DeltaNet has n_h = 1 and
 // no decay, Gated DeltaNet a decay, DeltaProduct n_h > 1. Any finite beta, decay (0 and 1 included) and key (zero
-// included) is fine; none of the formulas divides.
+// included) is fine.
 //
 // How it is computed, and why the backward pass transposes the state: docs/math/delta_rule.md.
 #pragma once

@@ -1,4 +1,4 @@
-// What both passes of the delta rule know of a chunk of four Householder steps, compiled once for each SIMD target.
+// What the passes of the delta rule know of a chunk of four Householder steps, compiled once for each SIMD target.
 // docs/math/delta_rule.md derives it.
 //
 // A chunk has four slots; a slot is one step, or empty (a zero key: it changes nothing). Reads (o = S^T q) happen after
@@ -34,6 +34,10 @@ struct ChunkPlan {
   }
 
   int64_t ChunksOf(int64_t sequence_tokens) const { return (sequence_tokens + tokens - 1) / tokens * chunks_per_token; }
+  // The step of the sequence that chunk m starts with.
+  int64_t FirstStep(int64_t m) const {
+    return chunks_per_token == 1 ? m * tokens * n : m / chunks_per_token * n + m % chunks_per_token * kSlots;
+  }
 
   int64_t n;                   // Householder steps of a token
   int64_t tokens;              // of a chunk

@@ -232,6 +232,25 @@ TEST(DeltaRule, EqualsTheEquations) {
   }
 }
 
+// So many sequences that heads are taken in turns, and decays whose products leave what a float can hold.
+TEST(DeltaRule, DecaysOfAnySize) {
+  const std::vector<double> small = {1, 0.5, 1e-3, 1, 1e-9, 0, 1, 0.9, 1e-6, -0.7, 1, 1e-30, 1},
+                            large = {1, 30, 0.5, 1e8, 1e-6, 1, 2e7, 1e-20, -3};
+  for (const int64_t householders : {1, 2, 3}) {
+    for (const std::vector<double>& decays : {small, large}) {
+      Problem p{{0}, 3, 5, 6, householders, true, true};
+      for (int32_t i = 1; i <= 60; ++i) p.cu_seqlens.push_back(p.cu_seqlens.back() + 11 + i % 23);
+      Tensors<double> want = RandomInputs(p, 17 + householders);
+      for (size_t i = 0; i < want.decay.size(); ++i) want.decay[i] = decays[i * i % decays.size()];
+      Oracle(p, want);
+      ForEachTarget([&](const std::string& target) {
+        Check<float>(p, want, 1, target);
+        Check<double>(p, want, 2, target);
+      });
+    }
+  }
+}
+
 TEST(DeltaRule, StateMayBeUpdatedInPlace) {
   const Problem p{{0, 5, 9}, 2, 6, 40, 1, true, true};
   Tensors<double> want = RandomInputs(p, 7);
