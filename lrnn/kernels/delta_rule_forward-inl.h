@@ -101,6 +101,7 @@ class PairRows {
     for (; i + lanes <= K_; i += lanes) hn::Store(hn::LoadU(d, from + i), d, to + i);
     if (i < K_) hn::Store(LoadSome(from + i, K_ - i), d, to + i);
   }
+  void Clear(T* row) const { std::fill_n(row, row_, T{0}); }
   // k_i . k_{i+1}
   HWY_INLINE T KeyKey(int64_t i) {
     const Tag<T> d;
@@ -171,6 +172,9 @@ class ForwardPass {
   }
 
  private:
+  // Wider rows are found by the machine's own prefetching, and would push the tiles out of the first-level cache.
+  static constexpr int64_t kNarrow = 64;
+
   T* Tile(int64_t tile) { return S_ + tile * tile_ * at_.K; }
 
   // Tiles <-> a state [K, V] in memory.
@@ -200,8 +204,9 @@ class ForwardPass {
     do {
       SetPair(end, pairs[count++]);
     } while (step_ < end && count < PairRows<T>::kPairs);
-    for (int64_t i = first; i < std::min(step_ + 2, steps_); ++i)
-      rows.Load(in_.k + at_.k(start + i), rows.key(i - first));
+    for (int64_t i = first; i < step_ + 2; ++i) {
+      i < steps_ ? rows.Load(in_.k + at_.k(start + i), rows.key(i - first)) : rows.Clear(rows.key(i - first));
+    }
     for (int64_t i = 0; i < count; ++i) {
       StepPair<T>& pair = pairs[i];
       for (int c = 0; c < 2; ++c) {
@@ -209,7 +214,7 @@ class ForwardPass {
       }
       pair.key_key = rows.KeyKey(pair.first - first);
     }
-    PrefetchSteps(start + step_ + 2, start + step_ + 2 + 2 * PairRows<T>::kPairs);
+    if (at_.K <= kNarrow) PrefetchSteps(start + step_ + 2, start + step_ + 2 + 2 * PairRows<T>::kPairs);
     // Pairs of one tile wait for each other, those of two tiles do not.
     for (int64_t tile = 0; tile < tiles_; tile += 2) {
       for (int64_t i = 0; i < count; ++i) {

@@ -251,6 +251,25 @@ TEST(DeltaRule, DecaysOfAnySize) {
   }
 }
 
+TEST(DeltaRule, WhatIsNotANumberStaysInItsSequence) {
+  const Problem p{{0, 8, 15, 18}, 2, 6, 40, 1, true, true};
+  Tensors<double> want = RandomInputs(p, 5);
+  Oracle(p, want);
+  Array<double> k = want.k, o(want.o.size());
+  std::fill_n(k.begin(), 8 * p.H * p.K, std::numeric_limits<double>::quiet_NaN());
+  DeltaRuleForward(
+      p.Shape(),
+      {want.q.data(), k.data(), want.v.data(), want.beta.data(), want.decay.data(), want.initial.data(), kScale},
+      o.data(), nullptr, DeltaRuleSaved<double>{nullptr, nullptr}, 1);
+  for (size_t i = 0; i < o.size(); ++i) {
+    if (static_cast<int64_t>(i) < 8 * p.H * p.V) {
+      ASSERT_TRUE(std::isnan(o[i]));
+    } else {
+      ASSERT_NEAR(o[i], want.o[i], 1e-12);
+    }
+  }
+}
+
 TEST(DeltaRule, StateMayBeUpdatedInPlace) {
   const Problem p{{0, 5, 9}, 2, 6, 40, 1, true, true};
   Tensors<double> want = RandomInputs(p, 7);
