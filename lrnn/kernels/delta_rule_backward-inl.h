@@ -287,11 +287,26 @@ class BackwardPass {
     }
   }
 
+  // What BackChunk of chunk m reads and writes, but for what AdvanceChunk has read.
+  HWY_INLINE void PrefetchChunk(int64_t m) const {
+    const int64_t first = begin_ * plan_.n + plan_.FirstStep(m), last = std::min(first + kSlots, end_ * plan_.n);
+    for (int64_t step = first; step < last; ++step) {
+      PrefetchRow(out_.k + at_.k(step), at_.K);
+      PrefetchRow(out_.v + at_.v(step), at_.V);
+    }
+    for (int64_t token = first / plan_.n; token * plan_.n < last; ++token) {
+      PrefetchRow(in_.q + at_.q(token), at_.K);
+      PrefetchRow(out_.q + at_.q(token), at_.K);
+      PrefetchRow(d_o_ + at_.o(token), at_.V);
+    }
+  }
+
   // On entry G = dS after chunk m without the chunk's reads, and S is the state before it.
   void BackChunk(int64_t m, const T* S, const T* w) {
     const Tag<T> d;
     ChunkScalars<T>& chunk = chunk_;
     LoadChunk<kReads, true>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
+    if (at_.K <= kNarrow && m > 0) PrefetchChunk(m - 1);
     DotRows(at_.K, stride_, rows_, G_, z_);
     T* d_read = factors_ + kSlots * kColumns;  // [reads, kColumns] scale d_o
     T* d_error = d_w_;                         // [slots, kColumns]

@@ -154,6 +154,16 @@ HWY_INLINE void StoreSome(Vector<T> v, T* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
+// Heads up to this width prefetch the rows to come, of which only a part of each cache line's neighbourhood is theirs.
+// Wider rows are found by the machine's own prefetching, and would push a state out of the first-level cache.
+constexpr int64_t kNarrow = 64;
+
+// Always inline: GCC drops calls of functions that do nothing but prefetch.
+template <typename T>
+HWY_INLINE void PrefetchRow(const T* row, int64_t size) {
+  for (int64_t i = 0; i < size; i += 64 / sizeof(T)) hwy::Prefetch(row + i);
+}
+
 // Copies one row of K numbers into the panels; the rest of the last panel's last vector is zero.
 template <typename T>
 HWY_INLINE void LoadRow(const T* HWY_RESTRICT from, int64_t K, T* HWY_RESTRICT rows, int64_t row) {

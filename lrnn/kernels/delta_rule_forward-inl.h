@@ -172,9 +172,6 @@ class ForwardPass {
   }
 
  private:
-  // Wider rows are found by the machine's own prefetching, and would push the tiles out of the first-level cache.
-  static constexpr int64_t kNarrow = 64;
-
   T* Tile(int64_t tile) { return S_ + tile * tile_ * at_.K; }
 
   // Tiles <-> a state [K, V] in memory.
@@ -229,8 +226,7 @@ class ForwardPass {
   static bool CanHold(T a) { return std::abs(a) > T{1} / (1 << 24) && std::abs(a) < T{1 << 24}; }
 
   // Rows of the steps to come, of this sequence or the next; also those that will be written: stores leave the core in
-  // order, so that one to a line not yet there holds up all those to the state. Always inline: GCC drops calls of
-  // functions that do nothing but prefetch.
+  // order, so that one to a line not yet there holds up all those to the state.
   HWY_INLINE void PrefetchSteps(int64_t begin, int64_t end) const {
     end = std::min(end, shape_.cu_seqlens[shape_.sequences] * plan_.n);
     for (int64_t step = begin; step < end; ++step) {
@@ -242,9 +238,6 @@ class ForwardPass {
       PrefetchRow(in_.q + at_.q(token), at_.K);
       PrefetchRow(o_ + at_.o(token), at_.V);
     }
-  }
-  static HWY_INLINE void PrefetchRow(const T* row, int64_t size) {
-    for (int64_t i = 0; i < size; i += 64 / sizeof(T)) hwy::Prefetch(row + i);
   }
 
   // The next pair of steps.
