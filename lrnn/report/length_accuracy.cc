@@ -32,7 +32,8 @@ std::map<int64_t, Counts> CountsByLength(const Fields& evaluation, int64_t low, 
   const bool is_by_token = evaluation.String("score", "") == "tokens";
   for (const Fields& row : Objects(evaluation, "by_length")) {
     const int64_t length = row.Int("length");
-    if (length < low || length > high) row.Refuse("length", fmt::format("a length in {} .. {}", low, high));
+    // A task whose lengths are all odd takes the one below an even length.
+    if (length < low - 1 || length > high) row.Refuse("length", fmt::format("a length in {} .. {}", low, high));
     const int64_t sequences = NonNegativeInt(row, "sequences");
     const char* const correct_name = is_by_token ? "correct_targets" : "correct";
     const int64_t targets = is_by_token ? NonNegativeInt(row, "targets") : sequences;
@@ -64,6 +65,7 @@ nlohmann::json Bin(int64_t from, int64_t to, const Counts& counts, double chance
 }
 
 nlohmann::json Bins(const std::map<int64_t, Counts>& counts, int64_t low, int64_t high, double chance) {
+  if (!counts.empty()) low = std::min(low, counts.begin()->first);
   const int64_t width = (high - low + 1 + kMaxBins - 1) / kMaxBins;
   nlohmann::json bins = nlohmann::json::array();
   for (int64_t from = low; from <= high; from += width) {

@@ -55,6 +55,15 @@ TEST_F(LengthAccuracyTest, KeepsShortRangesLengthByLength) {
   EXPECT_EQ(result["long"][0]["streamed"], true);
 }
 
+TEST_F(LengthAccuracyTest, TheLowestLengthMayBeTheOddOneBelow) {
+  nlohmann::json eval = eval_;
+  eval["evaluations"][0]["by_length"][0]["length"] = 39;
+  const nlohmann::json bins = Read(eval)["by_length"]["bins"];
+  ASSERT_EQ(bins.size(), 4u);  // 40 has no sequences
+  EXPECT_EQ(bins[0]["from"], 39);
+  EXPECT_EQ(bins[0]["sequences"], 2);
+}
+
 TEST_F(LengthAccuracyTest, PoolsNeighbouringLengths) {
   const SampleRun run;
   Rng rng(1, 1);
@@ -157,6 +166,8 @@ TEST_F(LengthAccuracyTest, ErrorsNameFileAndField) {
   EXPECT_EQ(with("/evaluations/1/low", nullptr), R"(eval.json: evaluations[1]: field "low" is missing)");
   EXPECT_EQ(with("/evaluations/0/sequences", 9),
             R"(eval.json: evaluations[0]: field "sequences": expected 8, the sum of by_length, got 9)");
+  EXPECT_EQ(with("/evaluations/0/by_length/1/length", 38),
+            R"(eval.json: evaluations[0]: by_length[1]: field "length": expected a length in 40 .. 43, got 38)");
   EXPECT_EQ(with("/evaluations/0/by_length/1/length", 44),
             R"(eval.json: evaluations[0]: by_length[1]: field "length": expected a length in 40 .. 43, got 44)");
   EXPECT_EQ(with("/evaluations/0/by_length/1/correct", 3),
