@@ -154,8 +154,8 @@ HWY_INLINE void StoreSome(Vector<T> v, T* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-// Heads up to this width prefetch the rows to come, of which only a part of each cache line's neighbourhood is theirs.
-// Wider rows are found by the machine's own prefetching, and would push a state out of the first-level cache.
+// Heads up to this width prefetch the rows to come: theirs are short and lie apart. Wider rows are found by the
+// machine's own prefetching, and would push a state out of the first-level cache.
 constexpr int64_t kNarrow = 64;
 
 // Always inline: GCC drops calls of functions that do nothing but prefetch.
