@@ -50,8 +50,9 @@ void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T*
   PairRows<T> rows(shape.key_width);
   std::vector<ForwardPass<T>> passes;
   passes.reserve(heads.end - heads.begin);
-  for (int64_t head = heads.begin; head < heads.end; ++head)
+  for (int64_t head = heads.begin; head < heads.end; ++head) {
     passes.emplace_back(shape, in, o, final_state, saved, head);
+  }
   for (int64_t i = group.begin; i < group.end; ++i) {
     for (ForwardPass<T>& pass : passes) pass.Start(i, first_saved[i], rows);
     for (bool runs = true; runs;) {
@@ -126,7 +127,8 @@ std::vector<int64_t> FirstSavedStates(const DeltaRuleShape& shape) {
 // [T, H, K], which the machine prefetches; a narrow head's share of each row it does not.
 int64_t HeadsAtOnce(const DeltaRuleShape& shape, size_t element) {
   constexpr size_t kBytes = 16384;
-  return std::max<int64_t>(1, kBytes / (shape.key_width * shape.value_width * element));
+  const size_t state = shape.key_width * shape.value_width * element;
+  return std::max<int64_t>(1, kBytes / std::max<size_t>(1, state));
 }
 
 // Calls body(group of sequences, up to `at_once` heads, first saved states) for all sequences and heads.
