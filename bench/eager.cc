@@ -8,7 +8,6 @@
 namespace lrnn::bench {
 namespace {
 
-namespace F = torch::nn::functional;
 using torch::Tensor;
 using torch::indexing::Slice;
 
@@ -17,7 +16,7 @@ class Weights {
  public:
   Weights(Model& model, std::string prefix) : parameters_(model->named_parameters()), prefix_(std::move(prefix)) {}
   const Tensor& operator[](const std::string& name) const { return parameters_[prefix_ + name]; }
-  Tensor Linear(const std::string& name, const Tensor& x) const { return F::linear(x, (*this)[name + ".weight"]); }
+  Tensor Linear(const std::string& name, const Tensor& x) const { return torch::linear(x, (*this)[name + ".weight"]); }
   Tensor RmsNorm(const std::string& name, const Tensor& x, double eps) const {
     return x * torch::rsqrt(x.square().mean(-1, true) + eps) * (*this)[name + ".weight"];
   }
@@ -87,7 +86,7 @@ Tensor Mamba(const Weights& w, const Fields& config, const Tensor& x) {
   const Tensor u = ConvSilu(uz[0], w["conv1d.weight"], w["conv1d.bias"]);
   const Tensor low = w.Linear("x_proj", u);
   const auto parts = low.split_with_sizes({low.size(2) - 2 * states, states, states}, -1);
-  const Tensor dt = torch::softplus(F::linear(parts[0], w["dt_proj.weight"], w["dt_proj.bias"]));
+  const Tensor dt = torch::softplus(torch::linear(parts[0], w["dt_proj.weight"], w["dt_proj.bias"]));
   Tensor decay = torch::exp(dt.unsqueeze(-1) * -torch::exp(w["A_log"]));  // [N, L, channels, states]
   if (config.Bool("allow_neg_eigval")) decay = 2 * decay - 1;
   const Tensor h = ParallelScan(decay, (dt * u).unsqueeze(-1) * parts[1].unsqueeze(2));

@@ -2,9 +2,8 @@
 // with. Sequences are padded to the longest; the delta rule is in chunk form, the selective scan parallel over time.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/models/model.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::bench {
 

@@ -1,12 +1,11 @@
 // The kernels against the machine's limits, the extended range against the original one, and time per token by length.
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "bench/benchmarks.h"
 #include "bench/equal_sequences.h"
 #include "lrnn/ops/delta_rule.h"
 #include "lrnn/ops/selective_scan.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::bench {
 namespace {
@@ -33,8 +32,8 @@ struct DeltaRuleProblem {
     const int64_t T = batch.tokens(), H = heads, K = width, n = householders;
     const auto leaf = [&](Tensor x) { return x.requires_grad_(backward); };
     const Tensor q = leaf(torch::randn({T, H, K})), v = leaf(torch::randn({T, n, H, K}));
-    const Tensor k = leaf(torch::nn::functional::normalize(torch::randn({T, n, H, K}),
-                                                           torch::nn::functional::NormalizeFuncOptions().dim(-1)));
+    const Tensor keys = torch::randn({T, n, H, K});
+    const Tensor k = leaf(keys / keys.norm(2, -1, /*keepdim=*/true));
     const Tensor b = leaf(torch::rand({T, n, H}) * beta), decay = leaf(torch::rand({T, H}) * 0.1 + 0.9);
     const Tensor d_o = torch::randn({T, H, K});
     const ops::Sequences packed = batch.Packed();

@@ -1,8 +1,8 @@
 // The machine's limits as rows, matrix products (those of ops::Linear) among them.
-#include <torch/torch.h>
 
 #include "bench/benchmarks.h"
 #include "lrnn/ops/linear.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::bench {
 namespace {

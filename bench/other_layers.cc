@@ -1,6 +1,5 @@
 // The kernels of the other layers, each against the limit that is its own: multiply-adds where the state is large,
 // memory where it is small. "Within twice of the limit" is the goal.
-#include <torch/torch.h>
 
 #include "bench/benchmarks.h"
 #include "bench/equal_sequences.h"
@@ -9,6 +8,7 @@
 #include "lrnn/ops/gated_rnn.h"
 #include "lrnn/ops/linear_attention.h"
 #include "lrnn/ops/matrix_scan.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::bench {
 namespace {

@@ -1,6 +1,6 @@
 // A whole training step: forward, backward and AdamW of two blocks of width 128 on a parity batch, beside the same
 // model written with torch operations alone.
-#include <torch/torch.h>
+#include <torch/optim/adamw.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "lrnn/ops/cross_entropy.h"
 #include "lrnn/ops/linear.h"
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 #include "lrnn/tasks/batch.h"
 #include "lrnn/train/adamw.h"
 #include "lrnn/train/config.h"
@@ -71,7 +72,7 @@ struct Problem {
         model->parameters(), torch::optim::AdamWOptions(1e-4).betas({0.9, 0.99}).weight_decay(0.1));
     return [this, optimizer] {
       optimizer->zero_grad();
-      torch::nn::functional::cross_entropy(LogitsByTorch(), targets).backward();
+      torch::cross_entropy_loss(LogitsByTorch(), targets).backward();
       optimizer->step();
     };
   }

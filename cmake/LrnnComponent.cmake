@@ -10,12 +10,12 @@ add_library(lrnn_warnings INTERFACE)
 # -Wrestrict: g++ 12 warns of std::string's own operator+ (GCC bug 105651).
 target_compile_options(lrnn_warnings INTERFACE -Wall -Wextra -Wno-psabi -Wno-restrict)
 
-# torch/torch.h takes half a minute to read: it is compiled once, with the options of all that use it.
+# libtorch's headers take half a minute to read: they are compiled once, with the options of all that use them.
 if(LRNN_TORCH)
   file(WRITE ${PROJECT_BINARY_DIR}/torch_headers.cc "")
   add_library(lrnn_torch_headers OBJECT ${PROJECT_BINARY_DIR}/torch_headers.cc)
   target_link_libraries(lrnn_torch_headers PRIVATE ${TORCH_LIBRARIES} OpenMP::OpenMP_CXX)
-  target_precompile_headers(lrnn_torch_headers PRIVATE <torch/torch.h>)
+  target_precompile_headers(lrnn_torch_headers PRIVATE ${PROJECT_SOURCE_DIR}/lrnn/ops/torch.h)
 endif()
 
 function(lrnn_use_torch target scope)

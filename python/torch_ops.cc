@@ -3,7 +3,6 @@
 // Shapes, types and gradients are those of lrnn/ops; cu_seqlens is a vector of integers on any device. The operators
 // with the suffix _aten run the ATen form on every device, as tensors that are not on the CPU do anyway.
 #include <torch/library.h>
-#include <torch/torch.h>
 
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "lrnn/ops/delta_rule.h"
 #include "lrnn/ops/l2_norm.h"
 #include "lrnn/ops/selective_scan.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 namespace {

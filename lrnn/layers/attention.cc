@@ -37,7 +37,7 @@ class Continued {
   // Packed rows as the state keeps them, [N, longest, D]: shorter sequences end in 0.
   torch::Tensor Unpack(const torch::Tensor& packed) const {
     if (lengths_.empty()) return packed.new_zeros({0, 0, packed.size(1)});
-    return torch::nn::utils::rnn::pad_sequence(packed.split_with_sizes(lengths_), /*batch_first=*/true);
+    return torch::pad_sequence(packed.split_with_sizes(lengths_), /*batch_first=*/true);
   }
 
  private:

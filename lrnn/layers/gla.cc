@@ -4,6 +4,7 @@
 
 #include "lrnn/io/head_width.h"
 #include "lrnn/layers/initialise.h"
+#include "lrnn/layers/named_part.h"
 #include "lrnn/ops/linear_attention.h"
 
 namespace lrnn {
@@ -44,7 +45,9 @@ GlaImpl::GlaImpl(const Fields& config, Rng& rng)
   }
   gate_down_ = fill(Linear(D, rank));
   gate_up_ = fill(Linear(rank, keys, /*has_bias=*/true));
-  register_module("gk_proj", torch::nn::ModuleList(gate_down_, gate_up_));
+  const auto gk_proj = register_module("gk_proj", std::make_shared<NamedPart>());
+  gk_proj->register_module("0", gate_down_);
+  gk_proj->register_module("1", gate_up_);
   // The field's name says whether norm and gate run in one kernel.
   const bool fused = has_output_gate_ && config.Bool("fuse_norm", true);
   norm_ = register_module(fused ? "g_norm_swish_gate" : "g_norm", RmsNorm(value_width_, config.Double("norm_eps")));

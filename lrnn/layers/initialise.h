@@ -2,9 +2,8 @@
 // version.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/base/rng.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

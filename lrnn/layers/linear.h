@@ -1,9 +1,9 @@
 // y = x W^T (+ bias) as a module, and several of them as one product.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <vector>
+
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

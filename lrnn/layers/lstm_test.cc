@@ -2,6 +2,7 @@
 #include "lrnn/layers/lstm.h"
 
 #include <gmock/gmock.h>
+#include <torch/nn/modules/rnn.h>
 
 #include "lrnn/ops/gradient_check.h"
 

@@ -1,7 +1,7 @@
 // A module that only gives a name to what is registered in it: one word of a parameter's path.
 #pragma once
 
-#include <torch/torch.h>
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

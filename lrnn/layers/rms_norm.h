@@ -1,9 +1,8 @@
 // RMSNorm with a learned scale, initially 1 (lrnn/ops/rms_norm.h gives the equation).
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/rms_norm.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

@@ -6,14 +6,13 @@
 // Other mixers (sLSTM, LSTM, softmax attention) have no A.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

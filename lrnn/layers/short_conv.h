@@ -1,10 +1,9 @@
 // A short causal depthwise convolution in front of a recurrence (lrnn/ops/causal_conv.h gives the equation).
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/base/rng.h"
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

@@ -7,9 +7,8 @@
 // those of its queries, and the ones before them a past that every query sees.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -10,9 +10,8 @@
 // share device and dtype. Differentiable once in x, weight, bias and initial_state.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

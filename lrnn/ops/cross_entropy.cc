@@ -60,7 +60,7 @@ Tensor CrossEntropy(const Tensor& logits, const Tensor& targets) {
 
 Tensor CrossEntropyReference(const Tensor& logits, const Tensor& targets) {
   CheckArguments(logits, targets);
-  return torch::nn::functional::cross_entropy(logits, targets);
+  return torch::cross_entropy_loss(logits, targets);
 }
 
 }  // namespace lrnn::ops

@@ -1,7 +1,7 @@
 // The mean cross-entropy of rows of logits with one right class each.
 #pragma once
 
-#include <torch/torch.h>
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -12,9 +12,8 @@
 // gradients. Derivation: docs/math/delta_rule.md.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

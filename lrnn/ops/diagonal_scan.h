@@ -6,9 +6,8 @@
 // (lrnn/ops/scan_steps.h) of them is where the sequences end.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -13,9 +13,8 @@
 // without one) and ends in its row of final_state; both carry gradients. Derivation: docs/math/slstm.md.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -2,9 +2,9 @@
 // any number of sequences. What gated_rnn_aten.cc and gated_rnn_reference.cc carry through time.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cmath>
+
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -5,7 +5,7 @@
 // A zero vector gives zeros, and the finite gradient dy / sqrt(eps).
 #pragma once
 
-#include <torch/torch.h>
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -4,7 +4,7 @@
 // models (docs/performance.md); everything else is torch's own linear.
 #pragma once
 
-#include <torch/torch.h>
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -12,10 +12,9 @@
 // gradients. Derivation: docs/math/linear_attention.md.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/kernels/linear_attention.h"
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -3,7 +3,7 @@
 //   y = x / sqrt(mean(x^2) + eps) * weight        x, y: [..., D]   weight: [D]
 #pragma once
 
-#include <torch/torch.h>
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

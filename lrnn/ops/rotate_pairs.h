@@ -6,9 +6,8 @@
 // Channel i and channel i + K/2 are a pair, as in Llama's checkpoints.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -1,11 +1,10 @@
 // Recurrences over packed sequences in ATen, one step of all sequences at a time, and where they end.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

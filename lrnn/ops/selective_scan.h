@@ -11,9 +11,8 @@
 // gradients. Derivation: docs/math/selective_scan.md.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "lrnn/ops/sequences.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -4,10 +4,10 @@
 // is rows cu_seqlens[i] .. cu_seqlens[i + 1] - 1. A sequence may be empty.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

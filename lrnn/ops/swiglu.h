@@ -1,7 +1,7 @@
 // The gated unit of an MLP:  y = silu(g) * u,  gate_up = [g, u]: [..., 2 D] -> y: [..., D].
 #pragma once
 
-#include <torch/torch.h>
+#include "lrnn/ops/torch.h"
 
 namespace lrnn::ops {
 

@@ -1,14 +1,13 @@
 // AdamW over the parameters of a model (lrnn/kernels/adamw.h gives the equations).
 #pragma once
 
-#include <torch/torch.h>
-
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lrnn/kernels/adamw.h"
+#include "lrnn/ops/torch.h"
 
 namespace lrnn {
 

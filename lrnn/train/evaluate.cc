@@ -65,9 +65,7 @@ class Group {
         model->forward(torch::tensor(tokens, torch::kInt64), sequences, torch::tensor(rows, torch::kInt64), &state_);
     if (!rows.empty()) {
       const torch::Tensor expected = torch::tensor(targets, torch::kInt64);
-      loss_sum += torch::nn::functional::cross_entropy(
-                      logits, expected, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
-                      .item<double>();
+      loss_sum += torch::cross_entropy_loss(logits, expected, /*weight=*/{}, at::Reduction::Sum).item<double>();
       const torch::Tensor right = logits.argmax(1).eq(expected);
       for (size_t i = 0; i < rows.size(); ++i) Count(scores_[owners[i]], positions[i], right.data_ptr<bool>()[i]);
     }
