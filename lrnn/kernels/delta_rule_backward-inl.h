@@ -63,7 +63,6 @@ class BackwardPass {
     int64_t total = 0;
     for (int64_t size : sizes) total += size;
     scratch_ = hwy::AllocateAligned<T>(total);
-    std::fill_n(scratch_.get(), total, T{0});
     T* place = scratch_.get();
     for (size_t i = 0; i < std::size(sizes); ++i) {
       *places[i] = place;
@@ -133,6 +132,7 @@ class BackwardPass {
     const Tag<T> d;
     ChunkScalars<T>& chunk = chunk_;
     LoadChunk<kReads, false>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
+    PrefetchSteps(m + 1);
     for (int c = 0; c < kSlots; ++c) {
       const T* errors = saved_.errors + (chunk.step[c] < 0 ? 0 : at_.v(chunk.step[c]) + column_);
       for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
@@ -157,17 +157,26 @@ class BackwardPass {
     }
   }
 
+  // What AdvanceChunk of chunk m reads.
+  HWY_INLINE void PrefetchSteps(int64_t m) const {
+    const int64_t first = begin_ * plan_.n + plan_.FirstStep(m), last = std::min(first + kSlots, end_ * plan_.n);
+    for (int64_t step = first; step < last; ++step) {
+      PrefetchRow(in_.k + at_.k(step), at_.K);
+      PrefetchRow(saved_.errors + at_.v(step) + column_, columns_);
+    }
+  }
+
   // What BackChunk of chunk m reads and writes, but for what AdvanceChunk has read.
   HWY_INLINE void PrefetchChunk(int64_t m) const {
     const int64_t first = begin_ * plan_.n + plan_.FirstStep(m), last = std::min(first + kSlots, end_ * plan_.n);
     for (int64_t step = first; step < last; ++step) {
       PrefetchRow(out_.k + at_.k(step), at_.K);
-      PrefetchRow(out_.v + at_.v(step), at_.V);
+      PrefetchRow(out_.v + at_.v(step) + column_, columns_);
     }
     for (int64_t token = first / plan_.n; token * plan_.n < last; ++token) {
       PrefetchRow(in_.q + at_.q(token), at_.K);
       PrefetchRow(out_.q + at_.q(token), at_.K);
-      PrefetchRow(d_o_ + at_.o(token), at_.V);
+      PrefetchRow(d_o_ + at_.o(token) + column_, columns_);
     }
   }
 
@@ -176,7 +185,7 @@ class BackwardPass {
     const Tag<T> d;
     ChunkScalars<T>& chunk = chunk_;
     LoadChunk<kReads, true>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
-    if (at_.K <= kNarrow && m > 0) PrefetchChunk(m - 1);
+    if (m > 0) PrefetchChunk(m - 1);
     DotRows(at_.K, stride_, rows_, G_, z_);
     T* d_read = factors_ + kSlots * kColumns;  // [reads, kColumns] scale d_o
     T* d_error = d_w_;                         // [slots, kColumns]

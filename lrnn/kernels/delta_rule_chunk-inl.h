@@ -154,14 +154,15 @@ HWY_INLINE void StoreSome(Vector<T> v, T* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-// Heads up to this width prefetch the rows to come: theirs are short and lie apart. Wider rows are found by the
-// machine's own prefetching, and would push a state out of the first-level cache.
-constexpr int64_t kNarrow = 64;
-
-// Always inline: GCC drops calls of functions that do nothing but prefetch.
+// Prefetches a row of one head: the next lies heads * size further, often on another page, where the machine's own
+// prefetching does not follow. Wide rows only go to the second-level cache: in the first they would take a state's
+// place. Always inline: GCC drops calls of functions that do nothing but prefetch.
 template <typename T>
 HWY_INLINE void PrefetchRow(const T* row, int64_t size) {
-  for (int64_t i = 0; i < size; i += 64 / sizeof(T)) hwy::Prefetch(row + i);
+  constexpr int64_t kNarrow = 64, kLine = 64 / sizeof(T);
+  for (int64_t i = 0; i < size; i += kLine) {
+    size <= kNarrow ? __builtin_prefetch(row + i, /*rw=*/0, /*locality=*/3) : __builtin_prefetch(row + i, 0, 2);
+  }
 }
 
 // Copies one row of K numbers into the panels; the rest of the last panel's last vector is zero.

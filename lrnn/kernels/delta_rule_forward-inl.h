@@ -212,7 +212,7 @@ class ForwardPass {
       }
       pair.key_key = rows.KeyKey(pair.first - first);
     }
-    if (at_.K <= kNarrow) PrefetchSteps(start + step_ + 2, start + step_ + 2 + 2 * PairRows<T>::kPairs);
+    PrefetchSteps(start + step_ + 2, start + step_ + 2 + 2 * PairRows<T>::kPairs);
     // Pairs of one tile wait for each other, those of two tiles do not.
     for (int64_t tile = 0; tile < tiles_; tile += 2) {
       for (int64_t i = 0; i < count; ++i) {

@@ -80,33 +80,44 @@ HWY_INLINE void SumColumns(int64_t stride, const T* HWY_RESTRICT S, const T* HWY
   if (i < stride) SumColumnsAt<kCount, 1>(stride, S + i, x, out + i);
 }
 
-// to <- decay from + sum_c x_c f_c^T, transposed: two columns at a time, kCount rows x_c of K numbers.
+// to <- decay from + sum_c x_c f_c^T, transposed, for kWide vectors of K: kCount rows x_c, kRow apart.
 //   from, to: [kColumns, stride], f: [kCount, kColumns]; `from` may be `to`.
+template <int kCount, int kWide, bool kDecay, typename T>
+HWY_INLINE void AddRowsAt(int64_t stride, T decay, const T* HWY_RESTRICT x, const T* HWY_RESTRICT f, const T* from,
+                          T* to) {
+  const Tag<T> d;
+  const int64_t lanes = LanesOf<T>();
+  const auto a = hn::Set(d, decay);
+  Vector<T> xv[kCount][kWide];
+  LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+    LRNN_UNROLL for (int j = 0; j < kWide; ++j) xv[c][j] = hn::Load(d, x + c * kRow + j * lanes);
+  }
+  for (int64_t column = 0; column < kColumns; ++column, from += stride, to += stride) {
+    Vector<T> s[kWide];
+    LRNN_UNROLL for (int j = 0; j < kWide; ++j) {
+      s[j] = hn::Load(d, from + j * lanes);
+      if constexpr (kDecay) s[j] = hn::Mul(a, s[j]);
+    }
+    LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+      const auto fc = hn::Set(d, f[c * kColumns + column]);
+      LRNN_UNROLL for (int j = 0; j < kWide; ++j) s[j] = hn::MulAdd(fc, xv[c][j], s[j]);
+    }
+    LRNN_UNROLL for (int j = 0; j < kWide; ++j) hn::Store(s[j], d, to + j * lanes);
+  }
+}
+
 template <int kCount, bool kDecay, typename T>
 HWY_INLINE void AddRows(int64_t K, int64_t stride, T decay, const T* HWY_RESTRICT rows, const T* HWY_RESTRICT f,
                         const T* from, T* to) {
-  const Tag<T> d;
-  const auto a = hn::Set(d, decay);
-  for (int64_t column = 0; column < kColumns; column += 2, from += 2 * stride, to += 2 * stride) {
-    Vector<T> fv[kCount][2];
-    LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
-      LRNN_UNROLL for (int j = 0; j < 2; ++j) fv[c][j] = hn::Set(d, f[c * kColumns + column + j]);
+  const int64_t lanes = LanesOf<T>();
+  for (int64_t first = 0; first < K; first += kPanel, rows += kRows * kRow) {
+    const int64_t count = std::min(kPanel, K - first);
+    int64_t i = 0;
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      AddRowsAt<kCount, 2, kDecay>(stride, decay, rows + i, f, from + first + i, to + first + i);
     }
-    const T* HWY_RESTRICT panel = rows;
-    for (int64_t first = 0; first < K; first += kPanel, panel += kRows * kRow) {
-      const int64_t count = std::min(kPanel, K - first);
-      for (int64_t i = 0; i < count; i += LanesOf<T>()) {
-        Vector<T> s[2];
-        LRNN_UNROLL for (int j = 0; j < 2; ++j) {
-          s[j] = hn::Load(d, from + j * stride + first + i);
-          if constexpr (kDecay) s[j] = hn::Mul(a, s[j]);
-        }
-        LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
-          const auto x = hn::Load(d, panel + c * kRow + i);
-          LRNN_UNROLL for (int j = 0; j < 2; ++j) s[j] = hn::MulAdd(fv[c][j], x, s[j]);
-        }
-        LRNN_UNROLL for (int j = 0; j < 2; ++j) hn::Store(s[j], d, to + j * stride + first + i);
-      }
+    for (; i < count; i += lanes) {
+      AddRowsAt<kCount, 1, kDecay>(stride, decay, rows + i, f, from + first + i, to + first + i);
     }
   }
 }
