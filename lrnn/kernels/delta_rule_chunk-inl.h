@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "lrnn/kernels/delta_rule.h"
+#include "lrnn/kernels/prefetch.h"
 
 #ifndef LRNN_KERNELS_DELTA_RULE_CHUNK_ONCE_
 #define LRNN_KERNELS_DELTA_RULE_CHUNK_ONCE_
@@ -152,17 +153,6 @@ HWY_INLINE void StoreSome(Vector<T> v, T* to, int64_t count) {
   HWY_ALIGN T lanes[hn::MaxLanes(Tag<T>())];
   hn::Store(v, d, lanes);
   for (int64_t i = 0; i < count; ++i) to[i] = lanes[i];
-}
-
-// Prefetches a row of one head: the next lies heads * size further, often on another page, where the machine's own
-// prefetching does not follow. Wide rows only go to the second-level cache: in the first they would take a state's
-// place. Always inline: GCC drops calls of functions that do nothing but prefetch.
-template <typename T>
-HWY_INLINE void PrefetchRow(const T* row, int64_t size) {
-  constexpr int64_t kNarrow = 64, kLine = 64 / sizeof(T);
-  for (int64_t i = 0; i < size; i += kLine) {
-    size <= kNarrow ? __builtin_prefetch(row + i, /*rw=*/0, /*locality=*/3) : __builtin_prefetch(row + i, 0, 2);
-  }
 }
 
 // Copies one row of K numbers into the panels; the rest of the last panel's last vector is zero.

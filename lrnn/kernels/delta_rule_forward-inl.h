@@ -226,8 +226,7 @@ class ForwardPass {
   // Far from where 1 / a, or a state over it, would leave the range of floats.
   static bool CanHold(T a) { return std::abs(a) > T{1} / (1 << 24) && std::abs(a) < T{1 << 24}; }
 
-  // Rows of the steps to come, of this sequence or the next; also those that will be written: stores leave the core in
-  // order, so that one to a line not yet there holds up all those to the state.
+  // Rows of the steps to come, of this sequence or the next.
   HWY_INLINE void PrefetchSteps(int64_t begin, int64_t end) const {
     end = std::min(end, shape_.cu_seqlens[shape_.sequences] * plan_.n);
     for (int64_t step = begin; step < end; ++step) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lrnn/kernels/gated_rnn_plan.h"
+#include "lrnn/kernels/prefetch.h"
 #include "lrnn/kernels/small_product-inl.h"
 
 #if defined(LRNN_KERNELS_GATED_RNN_INL_) == defined(HWY_TARGET_TOGGLE)
@@ -106,10 +107,11 @@ class GatedRnnForward : GatedRnnPass<Cell, T> {
                     {&gates_, rows * gate_stride},
                     {&y_, rows * P},
                     {&states_, rows * kStates * P}});
-    for (int64_t i = 0; i < 4 * K; ++i) {
-      const int64_t to = i / K * P + i % K;
-      for (int64_t l = 0; l < K; ++l) R_[l * gate_stride + to] = in.R[(head * K + l) * 4 * K + i];
-      if (in.bias) bias_[to] = in.bias[head * 4 * K + i];
+    for (int64_t gate = 0; gate < 4; ++gate) {
+      for (int64_t l = 0; l < K; ++l) {
+        std::copy_n(in.R + ((head * K + l) * 4 + gate) * K, K, R_ + l * gate_stride + gate * P);
+      }
+      if (in.bias) std::copy_n(in.bias + (head * 4 + gate) * K, K, bias_ + gate * P);
     }
     for (int64_t row = 0; in.initial_state && row < rows; ++row) {
       std::copy_n(in.initial_state + this->State(row, 0), K, y_ + row * P);
@@ -154,6 +156,8 @@ class GatedRnnForward : GatedRnnPass<Cell, T> {
     const T* HWY_RESTRICT recurrent = gates_ + row * gate_stride;
     T* HWY_RESTRICT states = states_ + row * kStates * P;
     T* HWY_RESTRICT y = out_.y + (token * H + head_) * K;
+    PrefetchRow(x + in_.x_token_stride, 4 * K);
+    PrefetchRow(y + H * K, K);
     for (int64_t u = 0; u < K; u += lanes) {
       V gates[4], state[kStates], activations[kSaved];
 #pragma GCC unroll 8
@@ -207,9 +211,12 @@ class GatedRnnBackward : GatedRnnPass<Cell, T> {
                     {&d_out_, rows * P},
                     {&d_states_, rows * kStates * P},
                     {&start_, Cell::kRemembered * P}});
-    for (int64_t i = 0; i < 4 * K; ++i) {
-      T* row = R_ + (i / K * P + i % K) * (P + kApart);
-      for (int64_t l = 0; l < K; ++l) row[l] = in.R[(head * K + l) * 4 * K + i];
+    constexpr int64_t kBlock = 16;  // of rows that stay in the cache while their columns are read
+    for (int64_t first = 0; first < K; first += kBlock) {
+      for (int64_t i = 0; i < 4 * K; ++i) {
+        T* row = R_ + (i / K * P + i % K) * (P + kApart);
+        for (int64_t l = first; l < std::min(K, first + kBlock); ++l) row[l] = in.R[(head * K + l) * 4 * K + i];
+      }
     }
     for (int64_t row = 0; d_final_state && row < rows; ++row) {
       for (int64_t s = 0; s < kStates; ++s) {
@@ -271,6 +278,8 @@ class GatedRnnBackward : GatedRnnPass<Cell, T> {
     T* HWY_RESTRICT d_x = out_.x + token * out_.x_token_stride + head_ * out_.x_head_stride;
     T* HWY_RESTRICT d_gates = d_gates_ + row * gate_stride;
     T* HWY_RESTRICT d_states = d_states_ + row * kStates * P;
+    PrefetchRow(d_x - out_.x_token_stride, 4 * K);
+    PrefetchRow(d_y_ + ((token - 1) * H + head_) * K, K);
     for (int64_t u = 0; u < K; u += lanes) {
       V activations[kSaved], previous[Cell::kRemembered], d_state[kStates], d_gate[4];
 #pragma GCC unroll 8

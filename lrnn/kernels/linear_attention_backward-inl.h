@@ -71,8 +71,9 @@ class AttentionBackward {
                                              : nullptr;
       has_state_ = state != nullptr;
       if (has_state_) c_.LoadState(state, c_.state);
-      const int64_t token = begin + chunk * most;
-      RunChunk(token, std::min(most, end - token), head, chunk > 0 || out_.initial_state);
+      const int64_t token = begin + chunk * most, tokens = std::min(most, end - token);
+      c_.Load(token, tokens, head, /*ahead=*/chunk > 0 ? -most : tokens);
+      RunChunk(token, head, chunk > 0 || out_.initial_state);
     }
     if (!out_.initial_state) return;
     T* d_initial = out_.initial_state + c_.State(sequence, head);
@@ -85,9 +86,14 @@ class AttentionBackward {
 
  private:
   // On entry G_ is the gradient of the state after the chunk, on exit (when it is still needed) of that before it.
-  void RunChunk(int64_t token, int64_t tokens, int64_t head, bool needs_G) {
+  void RunChunk(int64_t token, int64_t head, bool needs_G) {
     AttentionChunk<T>& c = c_;
-    c.Load(token, tokens, head);
+    for (int64_t i = token; i < token + c.n; ++i) {  // written below
+      PrefetchRow(out_.q + c.KeyGradient(i, head), c.K);
+      PrefetchRow(out_.k + c.KeyGradient(i, head), c.K);
+      PrefetchRow(out_.v + c.Value(i, head), c.V);
+      PrefetchRow(out_.decay + c.Decay(i, head), c.decays);
+    }
     const int64_t n = c.n, K = c.padded_K, V = c.padded_V, C = c.padded_C, padded_n = c.Padded(n);
     c.LoadRows(d_o_ + c.Value(token, head), c.H * c.V, c.V, V, r_);
     ScaleRow(n * V, c.in.scale, r_, r_);

@@ -2,13 +2,12 @@
 // other directly, through a triangle of scores; what came before they see through the state. All of it is products of
 // small matrices. docs/math/linear_attention.md derives it.
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <initializer_list>
 
 #include "lrnn/kernels/decay_products-inl.h"
 #include "lrnn/kernels/linear_attention.h"
+#include "lrnn/kernels/prefetch.h"
 #include "lrnn/kernels/small_product-inl.h"
 
 #ifndef LRNN_KERNELS_LINEAR_ATTENTION_CHUNK_ONCE_
@@ -172,9 +171,10 @@ class AttentionChunk : public AttentionRows {
     return static_cast<int64_t>(hwy::RoundUpTo(width, std::max<size_t>(4, hn::Lanes(hn::ScalableTag<T>()))));
   }
 
-  // Reads tokens begin .. begin + n - 1 and forms products and scores.
-  void Load(int64_t begin, int64_t n_tokens, int64_t head) {
+  // Reads tokens begin .. begin + n - 1 and forms products and scores. The tokens read next start `ahead` further.
+  void Load(int64_t begin, int64_t n_tokens, int64_t head, int64_t ahead) {
     n = n_tokens;
+    next = ahead;
     LoadRows(in.q + Key(begin, head), G * K, K, padded_K, q);
     LoadRows(in.k + Key(begin, head), G * K, K, padded_K, k);
     LoadRows(in.v + Value(begin, head), H * V, V, padded_V, v);
@@ -189,8 +189,7 @@ class AttentionChunk : public AttentionRows {
   void LoadRows(const T* from, int64_t from_stride, int64_t width, int64_t padded, T* to) const {
     for (int64_t i = 0; i < n; ++i) {
       const T* row = from + i * from_stride;
-      // The rows that will be read after these, in this sequence or the next: too far apart for the hardware to guess.
-      for (int64_t x = 0; x < width; x += 64 / sizeof(T)) hwy::Prefetch(row + n * from_stride + x);
+      PrefetchRow(row + next * from_stride, width);
       CopyRow(width, row, to + i * padded);
     }
     const int64_t end = std::min(kMostChunkTokens, Padded(n));
@@ -218,6 +217,7 @@ class AttentionChunk : public AttentionRows {
   const LinearAttentionInputs<T>& in;
   const int64_t padded_K, padded_V, padded_C, decay_width;
   int64_t n = 0;
+  int64_t next = 0;        // where the tokens read next start, from the chunk's first
   T *q, *k;                // [n, K]
   T* v;                    // [n, V]
   T* decay;                // [n, K] or [n]

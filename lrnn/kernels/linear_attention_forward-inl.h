@@ -62,10 +62,21 @@ class RecurrentForward : public AttentionRows {
       const T* a = in_.decay + Decay(token, head);
       const T *q = in_.q + Key(token, head), *k = in_.k + Key(token, head);
       CopyRow(columns, in_.v + Value(token, head) + column, v_);
+      PrefetchToken(token + kAhead, head, column, columns);
       shape_.decay_per_channel ? Sweep<true>(a, q, k) : Sweep<false>(a, q, k);
       CopyRow(columns, read_, o_ + Value(token, head) + column);
     }
     if (final_state_) store(final_state_ + State(sequence, head));
+  }
+
+  // What a later token, of this sequence or the next, reads and writes.
+  static constexpr int64_t kAhead = 4;
+  HWY_INLINE void PrefetchToken(int64_t token, int64_t head, int64_t column, int64_t columns) const {
+    PrefetchRow(in_.decay + Decay(token, head), decays);
+    PrefetchRow(in_.q + Key(token, head), K);
+    PrefetchRow(in_.k + Key(token, head), K);
+    PrefetchRow(in_.v + Value(token, head) + column, columns);
+    PrefetchRow(o_ + Value(token, head) + column, columns);
   }
 
   // S <- Diag(a) S + k v^T,   read = scale S^T q
@@ -128,7 +139,8 @@ class ChunkedForward {
       if (chunk_states_ && token > begin) {
         c.StoreState(c.state, chunk_states_ + c.State(first_chunk_state++, head));
       }
-      c.Load(token, std::min(most, end - token), head);
+      const int64_t tokens = std::min(most, end - token);
+      c.Load(token, tokens, head, /*ahead=*/tokens);
       const int64_t n = c.n, K = c.padded_K, V = c.padded_V;
       Product<ProductStart::kZero, false>(ProductPart::kLowerA, n, V, n, c.scores, c.padded_C, c.v, V, read_, V);
       if (has_state) {

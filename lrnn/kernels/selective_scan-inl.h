@@ -13,13 +13,13 @@
 #endif
 
 #include <hwy/aligned_allocator.h>
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "lrnn/kernels/prefetch.h"
 #include "lrnn/kernels/selective_scan.h"
 #include "lrnn/kernels/selective_scan_math-inl.h"
 #include "lrnn/kernels/selective_scan_plan.h"
@@ -163,17 +163,12 @@ HWY_INLINE void ForAllStates(int64_t N, const Scan& scan) {
   if (N % 2 != 0) scan(std::integral_constant<int, 1>(), N - 1);
 }
 
-// A panel's part of a row, wanted later: rows are too far apart for the CPU to foresee.
+// A panel's part of the rows of token t.
 template <typename Real>
-HWY_INLINE void PrefetchRow(const Real* row, int64_t panel, int64_t panel_end) {
-  for (int64_t c = panel; c < panel_end; c += 64 / sizeof(Real)) hwy::Prefetch(row + c);
-}
-
-template <typename Real>
-HWY_INLINE void PrefetchInputs(const SelectiveScanInputs<Real>& in, int64_t t, int64_t panel, int64_t panel_end) {
-  PrefetchRow(in.u + t * in.u_stride, panel, panel_end);
-  PrefetchRow(in.delta + t * in.delta_stride, panel, panel_end);
-  if (in.z != nullptr) PrefetchRow(in.z + t * in.z_stride, panel, panel_end);
+HWY_INLINE void PrefetchInputs(const SelectiveScanInputs<Real>& in, int64_t t, int64_t panel, int64_t width) {
+  PrefetchRow(in.u + t * in.u_stride + panel, width);
+  PrefetchRow(in.delta + t * in.delta_stride + panel, width);
+  if (in.z != nullptr) PrefetchRow(in.z + t * in.z_stride + panel, width);
 }
 
 // [D] padded to whole vectors; zeros without an array.
@@ -250,8 +245,8 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
       for (int64_t panel = first; panel < end; panel += kPanel) {
         const int64_t panel_end = std::min(panel + kPanel, end);
         for (int64_t t = 0; t < tokens; ++t) {
-          PrefetchRow(out.y + (t0 + t) * out.y_stride, panel, panel_end);
-          if (t0 + kBlock + t < group_end) PrefetchInputs(in, t0 + kBlock + t, panel, panel_end);
+          PrefetchRow(out.y + (t0 + t) * out.y_stride + panel, panel_end - panel);
+          if (t0 + kBlock + t < group_end) PrefetchInputs(in, t0 + kBlock + t, panel, panel_end - panel);
           for (int64_t c = panel; c < panel_end; c += lanes) {
             const size_t count = std::min(lanes, panel_end - c);
             const int64_t at = (c - panel) * kBlock + t * lanes;

@@ -177,11 +177,11 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
         const int64_t panel_end = std::min(panel + kPanel, end);
         for (int64_t t = 0; t < tokens; ++t) {
           for (const Real* to : {out.du, out.ddelta, out.dz}) {
-            if (to != nullptr) PrefetchRow(to + (t0 + t) * in.channels, panel, panel_end);
+            if (to != nullptr) PrefetchRow(to + (t0 + t) * in.channels + panel, panel_end - panel);
           }
           if (b > 0) {
-            PrefetchInputs(in, t0 - kBlock + t, panel, panel_end);
-            PrefetchRow(grad.dy + (t0 - kBlock + t) * grad.dy_stride, panel, panel_end);
+            PrefetchInputs(in, t0 - kBlock + t, panel, panel_end - panel);
+            PrefetchRow(grad.dy + (t0 - kBlock + t) * grad.dy_stride + panel, panel_end - panel);
           }
           for (int64_t c = panel; c < panel_end; c += lanes) {
             const size_t count = std::min(lanes, panel_end - c);
