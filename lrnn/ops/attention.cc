@@ -6,6 +6,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/attention.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -52,8 +53,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[attention] the fused kernel can be differentiated once; use AttentionAten for more");
+    CheckDifferentiatedOnce("attention", "AttentionAten");
     const auto saved = context->get_saved_variables();
     const Tensor &q = saved[0], &k = saved[1], &v = saved[2], &o = saved[3], &log_sums = saved[4];
     const Tensor d_o = d_outputs[0].contiguous();
@@ -71,25 +71,15 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
   }
 };
 
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& q) {
-  LRNN_CHECK(tensor.sizes() == shape, "[attention] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == q.scalar_type(), "[attention] expected {} of q's type {}, got {}", name,
-             c10::toString(q.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == q.device(), "[attention] expected {} on q's device {}, got {}", name, q.device().str(),
-             tensor.device().str());
-}
-
 void CheckArguments(const Tensor& q, const Tensor& k, const Tensor& v, double scale, const Sequences& queries,
                     const Sequences& keys) {
   LRNN_CHECK(q.dim() == 3 && q.size(0) == queries.tokens(),
              "[attention] expected q of shape [T, H, K] with T = {}, got [{}]", queries.tokens(),
              fmt::join(q.sizes(), ", "));
-  LRNN_CHECK(q.is_floating_point(), "[attention] expected q of a floating type, got {}",
-             c10::toString(q.scalar_type()));
+  const ArgumentCheck check("attention", "q", q);
   LRNN_CHECK(v.dim() == 3, "[attention] expected v of shape [S, H, V], got [{}]", fmt::join(v.sizes(), ", "));
-  CheckTensor("k", k, "[S, H, K]", {keys.tokens(), q.size(1), q.size(2)}, q);
-  CheckTensor("v", v, "[S, H, V]", {keys.tokens(), q.size(1), v.size(2)}, q);
+  check.Shape("k", k, "[S, H, K]", {keys.tokens(), q.size(1), q.size(2)});
+  check.Shape("v", v, "[S, H, V]", {keys.tokens(), q.size(1), v.size(2)});
   LRNN_CHECK(scale > 0, "[attention] expected a positive scale, got {}", scale);
   LRNN_CHECK(keys.count() == queries.count(), "[attention] expected keys of {} sequences, got {}", queries.count(),
              keys.count());
@@ -104,8 +94,8 @@ void CheckArguments(const Tensor& q, const Tensor& k, const Tensor& v, double sc
 Tensor Attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale, const Sequences& queries,
                  const Sequences& keys) {
   CheckArguments(q, k, v, scale, queries, keys);
-  const bool fused = q.is_cpu() && (q.scalar_type() == torch::kFloat32 || q.scalar_type() == torch::kFloat64);
-  return fused ? AttentionFunction::apply(q, k, v, scale, queries, keys) : AttentionAten(q, k, v, scale, queries, keys);
+  if (!HasKernel(q)) return AttentionAten(q, k, v, scale, queries, keys);
+  return AttentionFunction::apply(q, k, v, scale, queries, keys);
 }
 
 Tensor AttentionAten(const Tensor& q, const Tensor& k, const Tensor& v, double scale, const Sequences& queries,

@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/causal_conv.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -16,46 +17,26 @@ using OptionalTensor = c10::optional<Tensor>;
 Tensor OrUndefined(const OptionalTensor& tensor) { return tensor ? *tensor : Tensor(); }
 OptionalTensor IfDefined(const OptionalTensor& tensor) { return tensor && tensor->defined() ? tensor : c10::nullopt; }
 
-void CheckLike(const char* name, const Tensor& tensor, const Tensor& x) {
-  LRNN_CHECK(tensor.scalar_type() == x.scalar_type(), "[causal_conv] expected {} of x's type {}, got {}", name,
-             c10::toString(x.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == x.device(), "[causal_conv] expected {} on x's device {}, got {}", name,
-             x.device().str(), tensor.device().str());
-}
-
-void CheckShape(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& x) {
-  LRNN_CHECK(tensor.sizes() == shape, "[causal_conv] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  CheckLike(name, tensor, x);
-}
-
 void CheckArguments(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sequences& sequences,
                     const Tensor& initial_state) {
   LRNN_CHECK(x.dim() == 2 && x.size(0) == sequences.tokens(),
              "[causal_conv] expected x of shape [T, D] with T = {}, got [{}]", sequences.tokens(),
              fmt::join(x.sizes(), ", "));
-  LRNN_CHECK(x.is_floating_point(), "[causal_conv] expected x of a floating type, got {}",
-             c10::toString(x.scalar_type()));
+  const ArgumentCheck check("causal_conv", "x", x);
   const int64_t D = x.size(1);
   LRNN_CHECK(weight.dim() == 2 && weight.size(0) == D,
              "[causal_conv] expected weight of shape [D, W] with D = {}, got [{}]", D, fmt::join(weight.sizes(), ", "));
   LRNN_CHECK(weight.size(1) >= 1, "[causal_conv] expected weight of width W >= 1, got {}", weight.size(1));
-  CheckLike("weight", weight, x);
-  if (bias.defined()) CheckShape("bias", bias, "[D]", {D}, x);
+  check.TypeAndDevice("weight", weight);
+  if (bias.defined()) check.Shape("bias", bias, "[D]", {D});
   if (initial_state.defined()) {
-    CheckShape("initial_state", initial_state, "[S, W-1, D]", {sequences.count(), weight.size(1) - 1, D}, x);
+    check.Shape("initial_state", initial_state, "[S, W-1, D]", {sequences.count(), weight.size(1) - 1, D});
   }
 }
 
 // The tensor itself if the kernel can read its rows in place.
 Tensor Rows(const Tensor& tensor) { return tensor.stride(1) == 1 ? tensor : tensor.contiguous(); }
-Tensor Dense(const Tensor& tensor) { return tensor.defined() ? tensor.contiguous() : tensor; }
 Tensor EmptyLike(const Tensor& tensor) { return tensor.defined() ? tensor.new_empty(tensor.sizes()) : tensor; }
-
-template <typename Real>
-Real* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<Real>() : nullptr;
-}
 
 template <typename Real>
 kernels::CausalConvInput<Real> KernelInput(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -80,7 +61,7 @@ class CausalConvFunction : public torch::autograd::Function<CausalConvFunction> 
                              const OptionalTensor& bias_any, const OptionalTensor& initial_any,
                              const CausalConvOptions& options, const Sequences& sequences) {
     const Tensor x = Rows(x_any), weight = Dense(weight_any);
-    const Tensor bias = Dense(OrUndefined(bias_any)), initial = Dense(OrUndefined(initial_any));
+    const Tensor bias = Dense(bias_any), initial = Dense(initial_any);
     tensor_list outputs{x.new_empty(x.sizes())};
     if (options.return_final_state) {
       outputs.push_back(x.new_empty({sequences.count(), weight.size(1) - 1, x.size(1)}));
@@ -99,8 +80,7 @@ class CausalConvFunction : public torch::autograd::Function<CausalConvFunction> 
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[causal_conv] the fused kernel can be differentiated once; use CausalConvAten for more");
+    CheckDifferentiatedOnce("causal_conv", "CausalConvAten");
     const auto saved = context->get_saved_variables();
     const Tensor &x = saved[0], &weight = saved[1], &bias = saved[2], &initial = saved[3];
     const Tensor cu_seqlens = context->saved_data["cu_seqlens"].toTensor();
@@ -133,8 +113,7 @@ int64_t TableRow(const Sequences& sequences, int64_t W, int64_t s, int64_t posit
 CausalConvResult CausalConv(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
                             const CausalConvOptions& options, const Sequences& sequences,
                             const OptionalTensor& initial_state) {
-  const bool fused = x.is_cpu() && (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64);
-  if (!fused) return CausalConvAten(x, weight, bias, options, sequences, initial_state);
+  if (!HasKernel(x)) return CausalConvAten(x, weight, bias, options, sequences, initial_state);
   CheckArguments(x, weight, OrUndefined(bias), sequences, OrUndefined(initial_state));
   const auto outputs =
       CausalConvFunction::apply(x, weight, IfDefined(bias), IfDefined(initial_state), options, sequences);

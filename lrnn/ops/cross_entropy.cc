@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/cross_entropy.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -39,8 +40,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[cross_entropy] the fused kernel can be differentiated once; use CrossEntropyReference for more");
+    CheckDifferentiatedOnce("cross_entropy", "CrossEntropyReference");
     return {context->get_saved_variables()[0] * gradients[0], Tensor()};
   }
 };
@@ -48,9 +48,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
 }  // namespace
 
 Tensor CrossEntropy(const Tensor& logits, const Tensor& targets) {
-  const bool fused =
-      logits.is_cpu() && (logits.scalar_type() == torch::kFloat32 || logits.scalar_type() == torch::kFloat64);
-  if (!fused) return CrossEntropyReference(logits, targets);
+  if (!HasKernel(logits)) return CrossEntropyReference(logits, targets);
   CheckArguments(logits, targets);
   LRNN_CHECK(targets.min().item<int64_t>() >= 0 && targets.max().item<int64_t>() < logits.size(1),
              "[cross_entropy] expected targets in 0 .. {}, got {} .. {}", logits.size(1) - 1,

@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/delta_rule.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -15,13 +16,6 @@ using torch::autograd::tensor_list;
 kernels::DeltaRuleShape ShapeOf(const Tensor& q, const Tensor& v, const std::vector<int32_t>& cu_seqlens) {
   return {static_cast<int64_t>(cu_seqlens.size()) - 1, cu_seqlens.data(), q.size(1), q.size(2), v.size(3), v.size(1)};
 }
-
-template <typename T>
-T* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
-}
-
-Tensor OrUndefined(const c10::optional<Tensor>& tensor) { return tensor ? tensor->contiguous() : Tensor(); }
 
 template <typename T>
 kernels::DeltaRuleInputs<T> InputsOf(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& beta,
@@ -48,7 +42,7 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
                              const c10::optional<Tensor>& initial_in, double scale,
                              const std::vector<int64_t>& cu_seqlens64, bool will_differentiate) {
     const Tensor q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous(), beta = beta_in.contiguous();
-    const Tensor decay = OrUndefined(decay_in), initial_state = OrUndefined(initial_in);
+    const Tensor decay = Dense(decay_in), initial_state = Dense(initial_in);
     const std::vector<int32_t> cu_seqlens(cu_seqlens64.begin(), cu_seqlens64.end());
     const auto shape = ShapeOf(q, v, cu_seqlens);
     const Tensor o = q.new_empty({q.size(0), shape.heads, shape.value_width});
@@ -66,8 +60,7 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[delta_rule] the fused kernel can be differentiated once; use DeltaRuleAten for more");
+    CheckDifferentiatedOnce("delta_rule", "DeltaRuleAten");
     const auto saved = context->get_saved_variables();
     const Tensor &q = saved[0], &k = saved[1], &v = saved[2], &beta = saved[3], &decay = saved[4],
                  &initial_state = saved[5];
@@ -77,7 +70,7 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
     const double scale = context->saved_data["scale"].toDouble();
     const Tensor d_o =
         d_outputs[0].defined() ? d_outputs[0].contiguous() : q.new_zeros({q.size(0), shape.heads, shape.value_width});
-    const Tensor d_final = d_outputs[1].defined() ? d_outputs[1].contiguous() : Tensor();
+    const Tensor d_final = Dense(d_outputs[1]);
     const Tensor d_q = torch::empty_like(q), d_k = torch::empty_like(k), d_v = torch::empty_like(v),
                  d_beta = torch::empty_like(beta);
     const Tensor d_decay = decay.defined() ? torch::empty_like(decay) : Tensor();
@@ -94,32 +87,22 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
   }
 };
 
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& q) {
-  LRNN_CHECK(tensor.sizes() == shape, "[delta_rule] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == q.scalar_type(), "[delta_rule] expected {} of q's type {}, got {}", name,
-             c10::toString(q.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == q.device(), "[delta_rule] expected {} on q's device {}, got {}", name, q.device().str(),
-             tensor.device().str());
-}
-
 void CheckArguments(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& beta,
                     const c10::optional<Tensor>& decay, const Sequences& sequences,
                     const c10::optional<Tensor>& initial_state) {
   const int64_t T = sequences.tokens();
   LRNN_CHECK(q.dim() == 3 && q.size(0) == T, "[delta_rule] expected q of shape [T, H, K] with T = {}, got [{}]", T,
              fmt::join(q.sizes(), ", "));
-  LRNN_CHECK(q.is_floating_point(), "[delta_rule] expected q of a floating type, got {}",
-             c10::toString(q.scalar_type()));
+  const ArgumentCheck check("delta_rule", "q", q);
   LRNN_CHECK(k.dim() == 4 && k.size(1) > 0, "[delta_rule] expected k of shape [T, n_h, H, K], got [{}]",
              fmt::join(k.sizes(), ", "));
   LRNN_CHECK(v.dim() == 4, "[delta_rule] expected v of shape [T, n_h, H, V], got [{}]", fmt::join(v.sizes(), ", "));
   const int64_t n = k.size(1), H = q.size(1), K = q.size(2), V = v.size(3);
-  CheckTensor("k", k, "[T, n_h, H, K]", {T, n, H, K}, q);
-  CheckTensor("v", v, "[T, n_h, H, V]", {T, n, H, V}, q);
-  CheckTensor("beta", beta, "[T, n_h, H]", {T, n, H}, q);
-  if (decay) CheckTensor("decay", *decay, "[T, H]", {T, H}, q);
-  if (initial_state) CheckTensor("initial_state", *initial_state, "[N, H, K, V]", {sequences.count(), H, K, V}, q);
+  check.Shape("k", k, "[T, n_h, H, K]", {T, n, H, K});
+  check.Shape("v", v, "[T, n_h, H, V]", {T, n, H, V});
+  check.Shape("beta", beta, "[T, n_h, H]", {T, n, H});
+  check.Shape("decay", decay, "[T, H]", {T, H});
+  check.Shape("initial_state", initial_state, "[N, H, K, V]", {sequences.count(), H, K, V});
 }
 
 }  // namespace
@@ -128,8 +111,7 @@ DeltaRuleResult DeltaRule(const Tensor& q, const Tensor& k, const Tensor& v, con
                           const c10::optional<Tensor>& decay, const DeltaRuleOptions& options,
                           const Sequences& sequences, const c10::optional<Tensor>& initial_state) {
   CheckArguments(q, k, v, beta, decay, sequences, initial_state);
-  const bool fused = q.is_cpu() && (q.scalar_type() == torch::kFloat32 || q.scalar_type() == torch::kFloat64);
-  if (!fused) return DeltaRuleAten(q, k, v, beta, decay, options, sequences, initial_state);
+  if (!HasKernel(q)) return DeltaRuleAten(q, k, v, beta, decay, options, sequences, initial_state);
 
   const auto differentiable = [](const Tensor& tensor) { return tensor.requires_grad(); };
   const bool will_differentiate =

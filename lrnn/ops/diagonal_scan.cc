@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/diagonal_scan.h"
+#include "lrnn/ops/arguments.h"
 #include "lrnn/ops/scan_steps.h"
 
 namespace lrnn::ops {
@@ -13,17 +14,12 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-template <typename T>
-T* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
-}
-
 class DiagonalScanFunction : public torch::autograd::Function<DiagonalScanFunction> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& a_any, const Tensor& b_any,
                         const c10::optional<Tensor>& initial_any, const Sequences& sequences) {
     const Tensor a = a_any.contiguous(), b = b_any.contiguous(), h = torch::empty_like(b);
-    const Tensor initial = initial_any ? initial_any->contiguous() : Tensor();
+    const Tensor initial = Dense(initial_any);
     AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), "diagonal_scan", [&] {
       kernels::DiagonalScan({sequences.count(), sequences.data(), a.size(1)}, Data<scalar_t>(a), Data<scalar_t>(b),
                             static_cast<const scalar_t*>(Data<scalar_t>(initial)), Data<scalar_t>(h),
@@ -35,8 +31,7 @@ class DiagonalScanFunction : public torch::autograd::Function<DiagonalScanFuncti
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[diagonal_scan] the fused kernel can be differentiated once; use DiagonalScanAten for more");
+    CheckDifferentiatedOnce("diagonal_scan", "DiagonalScanAten");
     const auto saved = context->get_saved_variables();
     const Tensor &a = saved[0], &initial = saved[1], &h = saved[2], d_h = d_outputs[0].contiguous();
     const Tensor cu_seqlens = context->saved_data["cu_seqlens"].toTensor();
@@ -52,15 +47,6 @@ class DiagonalScanFunction : public torch::autograd::Function<DiagonalScanFuncti
   }
 };
 
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& a) {
-  LRNN_CHECK(tensor.sizes() == shape, "[diagonal_scan] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == a.scalar_type(), "[diagonal_scan] expected {} of a's type {}, got {}", name,
-             c10::toString(a.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == a.device(), "[diagonal_scan] expected {} on a's device {}, got {}", name,
-             a.device().str(), tensor.device().str());
-}
-
 }  // namespace
 
 Tensor DiagonalScan(const Tensor& a, const Tensor& b, const Sequences& sequences,
@@ -68,12 +54,10 @@ Tensor DiagonalScan(const Tensor& a, const Tensor& b, const Sequences& sequences
   const int64_t T = sequences.tokens();
   LRNN_CHECK(a.dim() == 2 && a.size(0) == T, "[diagonal_scan] expected a of shape [T, D] with T = {}, got [{}]", T,
              fmt::join(a.sizes(), ", "));
-  LRNN_CHECK(a.is_floating_point(), "[diagonal_scan] expected a of a floating type, got {}",
-             c10::toString(a.scalar_type()));
-  CheckTensor("b", b, "[T, D]", {T, a.size(1)}, a);
-  if (initial) CheckTensor("initial", *initial, "[N, D]", {sequences.count(), a.size(1)}, a);
-  const bool fused = a.is_cpu() && (a.scalar_type() == torch::kFloat32 || a.scalar_type() == torch::kFloat64);
-  if (!fused) return DiagonalScanAten(a, b, sequences, initial);
+  const ArgumentCheck check("diagonal_scan", "a", a);
+  check.Shape("b", b, "[T, D]", {T, a.size(1)});
+  check.Shape("initial", initial, "[N, D]", {sequences.count(), a.size(1)});
+  if (!HasKernel(a)) return DiagonalScanAten(a, b, sequences, initial);
   return DiagonalScanFunction::apply(a, b, initial, sequences);
 }
 

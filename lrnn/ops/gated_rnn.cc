@@ -5,6 +5,7 @@
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/lstm.h"
 #include "lrnn/kernels/slstm.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -48,11 +49,6 @@ struct LstmCell {
   }
 };
 
-template <typename T>
-T* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
-}
-
 // [T, H, K]: y_{t-1} of every token, from the initial state (or 0) at a sequence's first.
 Tensor PreviousOutputs(const Tensor& y, const Tensor& initial_state, const std::vector<int64_t>& cu_seqlens) {
   const Tensor previous = torch::empty_like(y);
@@ -80,7 +76,7 @@ class GatedRnnFunction : public torch::autograd::Function<GatedRnnFunction<Cell>
     const int64_t H = R_any.size(0), K = R_any.size(1), N = sequences.count();
     const bool rows_are_whole = x_any.stride(3) == 1 && x_any.stride(2) == K;
     const Tensor x = rows_are_whole ? x_any : x_any.contiguous(), R = R_any.contiguous(), bias = bias_any.contiguous();
-    const Tensor initial = initial_any ? initial_any->contiguous() : Tensor();
+    const Tensor initial = Dense(initial_any);
     const GatedRnnShape shape{N, sequences.data(), H, K};
     tensor_list outputs{x.new_empty({x.size(0), H, K})};
     if (return_final_state) outputs.push_back(x.new_empty({N, Cell::kStates, H, K}));
@@ -103,8 +99,7 @@ class GatedRnnFunction : public torch::autograd::Function<GatedRnnFunction<Cell>
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[{}] the fused kernel can be differentiated once; use the ATen form for more", Cell::kName);
+    CheckDifferentiatedOnce(Cell::kName, "the ATen form");
     const auto kept = context->get_saved_variables();
     const Tensor &R = kept[0], &bias = kept[1], &initial = kept[2], &saved = kept[3], &y = kept[4];
     const std::vector<int64_t> cu_seqlens = context->saved_data["cu_seqlens"].toIntVector();
@@ -112,7 +107,7 @@ class GatedRnnFunction : public torch::autograd::Function<GatedRnnFunction<Cell>
     const int64_t T = y.size(0), H = R.size(0), K = R.size(1);
     const GatedRnnShape shape{static_cast<int64_t>(boundaries.size()) - 1, boundaries.data(), H, K};
     const Tensor d_y = d_outputs[0].defined() ? d_outputs[0].contiguous() : torch::zeros_like(y);
-    const Tensor d_final = d_outputs.size() > 1 && d_outputs[1].defined() ? d_outputs[1].contiguous() : Tensor();
+    const Tensor d_final = d_outputs.size() > 1 ? Dense(d_outputs[1]) : Tensor();
     // Heads outermost: the products with x and y are then over rows without gaps.
     const Tensor d_x = y.new_empty({H, T, 4 * K}), d_bias = torch::empty_like(bias);
     const Tensor d_initial = initial.defined() ? torch::empty_like(initial) : Tensor();
@@ -132,31 +127,17 @@ class GatedRnnFunction : public torch::autograd::Function<GatedRnnFunction<Cell>
 };
 
 template <typename Cell>
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& x) {
-  LRNN_CHECK(tensor.sizes() == shape, "[{}] expected {} of shape {} = [{}], got [{}]", Cell::kName, name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == x.scalar_type(), "[{}] expected {} of x's type {}, got {}", Cell::kName, name,
-             c10::toString(x.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == x.device(), "[{}] expected {} on x's device {}, got {}", Cell::kName, name,
-             x.device().str(), tensor.device().str());
-}
-
-template <typename Cell>
 GatedRnnResult Run(const Tensor& x, const Tensor& R, const Tensor& bias, const GatedRnnOptions& options,
                    const Sequences& sequences, const c10::optional<Tensor>& initial_state) {
   const int64_t T = sequences.tokens();
   LRNN_CHECK(x.dim() == 4 && x.size(0) == T && x.size(2) == 4,
              "[{}] expected x of shape [T, H, 4, K] with T = {}, got [{}]", Cell::kName, T, fmt::join(x.sizes(), ", "));
-  LRNN_CHECK(x.is_floating_point(), "[{}] expected x of a floating type, got {}", Cell::kName,
-             c10::toString(x.scalar_type()));
+  const ArgumentCheck check(Cell::kName, "x", x);
   const int64_t H = x.size(1), K = x.size(3);
-  CheckTensor<Cell>("R", R, "[H, K, 4, K]", {H, K, 4, K}, x);
-  CheckTensor<Cell>("bias", bias, "[H, 4, K]", {H, 4, K}, x);
-  if (initial_state) {
-    CheckTensor<Cell>("initial_state", *initial_state, "[N, S, H, K]", {sequences.count(), Cell::kStates, H, K}, x);
-  }
-  const bool fused = x.is_cpu() && (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64);
-  if (!fused) return Cell::Aten(x, R, bias, options, sequences, initial_state);
+  check.Shape("R", R, "[H, K, 4, K]", {H, K, 4, K});
+  check.Shape("bias", bias, "[H, 4, K]", {H, 4, K});
+  check.Shape("initial_state", initial_state, "[N, S, H, K]", {sequences.count(), Cell::kStates, H, K});
+  if (!HasKernel(x)) return Cell::Aten(x, R, bias, options, sequences, initial_state);
 
   const bool will_differentiate =
       torch::GradMode::is_enabled() && (x.requires_grad() || R.requires_grad() || bias.requires_grad() ||

@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/l2_norm.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -47,8 +48,7 @@ class L2NormFunction : public torch::autograd::Function<L2NormFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[l2_norm] the fused kernel can be differentiated once; use L2NormReference for more");
+    CheckDifferentiatedOnce("l2_norm", "L2NormReference");
     const Tensor x = context->get_saved_variables()[0];
     const Tensor dy = gradients[0].contiguous();
     const Tensor dx = dy.new_empty(dy.sizes());
@@ -64,8 +64,7 @@ class L2NormFunction : public torch::autograd::Function<L2NormFunction> {
 }  // namespace
 
 Tensor L2Norm(const Tensor& x, double eps) {
-  const bool fused = x.is_cpu() && (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64);
-  if (!fused) return L2NormReference(x, eps);
+  if (!HasKernel(x)) return L2NormReference(x, eps);
   CheckArguments(x, eps);
   return L2NormFunction::apply(x, eps);
 }

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include "lrnn/base/error.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -10,11 +11,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
-
-template <typename T>
-T* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
-}
 
 // Every tensor of one call, contiguous, and what else the kernel wants to know.
 struct Arguments {
@@ -47,14 +43,8 @@ class LinearAttentionFunction : public torch::autograd::Function<LinearAttention
                              const Tensor& decay, const c10::optional<Tensor>& initial_state,
                              const LinearAttentionOptions& options, const Sequences& sequences,
                              bool will_differentiate) {
-    const Arguments arguments{q.contiguous(),
-                              k.contiguous(),
-                              v.contiguous(),
-                              decay.contiguous(),
-                              initial_state ? initial_state->contiguous() : Tensor(),
-                              options.scale,
-                              options.form,
-                              sequences.cu_seqlens()};
+    const Arguments arguments{q.contiguous(),       k.contiguous(), v.contiguous(), decay.contiguous(),
+                              Dense(initial_state), options.scale,  options.form,   sequences.cu_seqlens()};
     const auto shape = arguments.Shape();
     tensor_list outputs{v.new_empty(v.sizes())};
     if (options.return_final_state) {
@@ -81,8 +71,7 @@ class LinearAttentionFunction : public torch::autograd::Function<LinearAttention
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[linear_attention] the fused kernel can be differentiated once; use LinearAttentionAten for more");
+    CheckDifferentiatedOnce("linear_attention", "LinearAttentionAten");
     const auto saved = context->get_saved_variables();
     const std::vector<int64_t> cu_seqlens = context->saved_data["cu_seqlens"].toIntVector();
     const Arguments arguments{saved[0],
@@ -95,7 +84,7 @@ class LinearAttentionFunction : public torch::autograd::Function<LinearAttention
                               {cu_seqlens.begin(), cu_seqlens.end()}};
     const auto shape = arguments.Shape();
     const Tensor d_o = d_outputs[0].defined() ? d_outputs[0].contiguous() : torch::zeros_like(arguments.v);
-    const Tensor d_final = d_outputs.size() > 1 && d_outputs[1].defined() ? d_outputs[1].contiguous() : Tensor();
+    const Tensor d_final = d_outputs.size() > 1 ? Dense(d_outputs[1]) : Tensor();
     const int64_t T = arguments.q.size(0), H = shape.heads, G = shape.key_groups, K = shape.key_width;
     const Tensor d_q = d_o.new_empty({T, H, K}), d_k = torch::empty_like(d_q), d_v = torch::empty_like(arguments.v);
     const Tensor d_decay = torch::empty_like(arguments.decay);
@@ -112,33 +101,23 @@ class LinearAttentionFunction : public torch::autograd::Function<LinearAttention
   }
 };
 
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& q) {
-  LRNN_CHECK(tensor.sizes() == shape, "[linear_attention] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == q.scalar_type(), "[linear_attention] expected {} of q's type {}, got {}", name,
-             c10::toString(q.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == q.device(), "[linear_attention] expected {} on q's device {}, got {}", name,
-             q.device().str(), tensor.device().str());
-}
-
 void CheckArguments(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& decay, const Sequences& sequences,
                     const c10::optional<Tensor>& initial_state) {
   const int64_t T = sequences.tokens();
   LRNN_CHECK(q.dim() == 3 && q.size(0) == T, "[linear_attention] expected q of shape [T, G, K] with T = {}, got [{}]",
              T, fmt::join(q.sizes(), ", "));
-  LRNN_CHECK(q.is_floating_point(), "[linear_attention] expected q of a floating type, got {}",
-             c10::toString(q.scalar_type()));
+  const ArgumentCheck check("linear_attention", "q", q);
   LRNN_CHECK(v.dim() == 3, "[linear_attention] expected v of shape [T, H, V], got [{}]", fmt::join(v.sizes(), ", "));
   const int64_t G = q.size(1), K = q.size(2), H = v.size(1), V = v.size(2);
   LRNN_CHECK(G > 0 && H % G == 0, "[linear_attention] expected q of a divisor of {} heads, got {}", H, G);
-  CheckTensor("k", k, "[T, G, K]", {T, G, K}, q);
-  CheckTensor("v", v, "[T, H, V]", {T, H, V}, q);
+  check.Shape("k", k, "[T, G, K]", {T, G, K});
+  check.Shape("v", v, "[T, H, V]", {T, H, V});
   if (decay.dim() == 3) {
-    CheckTensor("decay", decay, "[T, H, K]", {T, H, K}, q);
+    check.Shape("decay", decay, "[T, H, K]", {T, H, K});
   } else {
-    CheckTensor("decay", decay, "[T, H]", {T, H}, q);
+    check.Shape("decay", decay, "[T, H]", {T, H});
   }
-  if (initial_state) CheckTensor("initial_state", *initial_state, "[N, H, K, V]", {sequences.count(), H, K, V}, q);
+  check.Shape("initial_state", initial_state, "[N, H, K, V]", {sequences.count(), H, K, V});
 }
 
 }  // namespace
@@ -147,8 +126,7 @@ LinearAttentionResult LinearAttention(const Tensor& q, const Tensor& k, const Te
                                       const LinearAttentionOptions& options, const Sequences& sequences,
                                       const c10::optional<Tensor>& initial_state) {
   CheckArguments(q, k, v, decay, sequences, initial_state);
-  const bool fused = q.is_cpu() && (q.scalar_type() == torch::kFloat32 || q.scalar_type() == torch::kFloat64);
-  if (!fused) return LinearAttentionAten(q, k, v, decay, options, sequences, initial_state);
+  if (!HasKernel(q)) return LinearAttentionAten(q, k, v, decay, options, sequences, initial_state);
 
   const bool will_differentiate =
       torch::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||

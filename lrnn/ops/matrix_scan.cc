@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/matrix_scan.h"
+#include "lrnn/ops/arguments.h"
 #include "lrnn/ops/scan_steps.h"
 
 namespace lrnn::ops {
@@ -13,13 +14,6 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 using OptionalTensor = c10::optional<Tensor>;
-
-template <typename T>
-T* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
-}
-
-Tensor Dense(const OptionalTensor& tensor) { return tensor ? tensor->contiguous() : Tensor(); }
 
 // [n, m] of the state.
 at::IntArrayRef StateShape(const OptionalTensor& B, const OptionalTensor& initial) {
@@ -58,8 +52,7 @@ class MatrixScanFunction : public torch::autograd::Function<MatrixScanFunction> 
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[matrix_scan] the fused kernel can be differentiated once; use MatrixScanAten for more");
+    CheckDifferentiatedOnce("matrix_scan", "MatrixScanAten");
     const auto saved = context->get_saved_variables();
     const Tensor &A = saved[0], &initial = saved[1], &which = saved[2], &S = saved[3];
     const Tensor cu_seqlens = context->saved_data["cu_seqlens"].toTensor();
@@ -75,30 +68,20 @@ class MatrixScanFunction : public torch::autograd::Function<MatrixScanFunction> 
   }
 };
 
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& A) {
-  LRNN_CHECK(tensor.sizes() == shape, "[matrix_scan] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == A.scalar_type(), "[matrix_scan] expected {} of A's type {}, got {}", name,
-             c10::toString(A.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == A.device(), "[matrix_scan] expected {} on A's device {}, got {}", name,
-             A.device().str(), tensor.device().str());
-}
-
 void CheckArguments(const Tensor& A, const OptionalTensor& B, const Sequences& sequences, const OptionalTensor& initial,
                     const OptionalTensor& which) {
   const int64_t T = sequences.tokens();
   LRNN_CHECK(A.dim() == 3 && A.size(1) == A.size(2), "[matrix_scan] expected A of square matrices [., n, n], got [{}]",
              fmt::join(A.sizes(), ", "));
-  LRNN_CHECK(A.is_floating_point(), "[matrix_scan] expected A of a floating type, got {}",
-             c10::toString(A.scalar_type()));
+  const ArgumentCheck check("matrix_scan", "A", A);
   LRNN_CHECK(B || initial, "[matrix_scan] expected B or an initial state, got neither");
   const int64_t n = A.size(1), N = sequences.count();
   const Tensor& state = B ? *B : *initial;
   LRNN_CHECK(state.dim() == 3, "[matrix_scan] expected {} of three dimensions, got [{}]", B ? "B" : "initial",
              fmt::join(state.sizes(), ", "));
   const int64_t m = state.size(2);
-  if (B) CheckTensor("B", *B, "[T, n, m]", {T, n, m}, A);
-  if (initial) CheckTensor("initial", *initial, "[N, n, m]", {N, n, m}, A);
+  check.Shape("B", B, "[T, n, m]", {T, n, m});
+  check.Shape("initial", initial, "[N, n, m]", {N, n, m});
   if (!which) {
     LRNN_CHECK(A.size(0) == T, "[matrix_scan] expected A of {} matrices, one for each token, got {}", T, A.size(0));
     return;
@@ -117,8 +100,7 @@ void CheckArguments(const Tensor& A, const OptionalTensor& B, const Sequences& s
 Tensor MatrixScan(const Tensor& A, const OptionalTensor& B, const Sequences& sequences, const OptionalTensor& initial,
                   const OptionalTensor& which) {
   CheckArguments(A, B, sequences, initial, which);
-  const bool fused = A.is_cpu() && (A.scalar_type() == torch::kFloat32 || A.scalar_type() == torch::kFloat64);
-  if (!fused) return MatrixScanAten(A, B, sequences, initial, which);
+  if (!HasKernel(A)) return MatrixScanAten(A, B, sequences, initial, which);
   return MatrixScanFunction::apply(A, B, initial, which, sequences);
 }
 

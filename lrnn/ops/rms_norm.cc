@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/rms_norm.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -19,10 +20,7 @@ void CheckArguments(const Tensor& x, const Tensor& weight, double eps) {
   LRNN_CHECK(weight.dim() == 1 && weight.size(0) == x.size(-1),
              "[rms_norm] expected weight of shape [D] with D = {}, got [{}]", x.size(-1),
              fmt::join(weight.sizes(), ", "));
-  LRNN_CHECK(weight.scalar_type() == x.scalar_type(), "[rms_norm] expected weight of x's type {}, got {}",
-             c10::toString(x.scalar_type()), c10::toString(weight.scalar_type()));
-  LRNN_CHECK(weight.device() == x.device(), "[rms_norm] expected weight on x's device {}, got {}", x.device().str(),
-             weight.device().str());
+  ArgumentCheck("rms_norm", "x", x).TypeAndDevice("weight", weight);
   LRNN_CHECK(eps > 0, "[rms_norm] expected eps > 0, got {}", eps);
 }
 
@@ -48,8 +46,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[rms_norm] the fused kernel can be differentiated once; use RmsNormReference for more");
+    CheckDifferentiatedOnce("rms_norm", "RmsNormReference");
     const auto saved = context->get_saved_variables();
     const Tensor &x = saved[0], &weight = saved[1];
     const Tensor dy = gradients[0].contiguous();
@@ -81,7 +78,7 @@ class AddRmsNormFunction : public torch::autograd::Function<AddRmsNormFunction> 
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(), "[rms_norm] the fused kernel can be differentiated once");
+    CheckDifferentiatedOnce("rms_norm", "RmsNormReference");
     const auto saved = context->get_saved_variables();
     const Tensor &sum = saved[0], &weight = saved[1];
     const Tensor dsum = gradients[0].contiguous(), dy = gradients[1].contiguous();
@@ -96,10 +93,6 @@ class AddRmsNormFunction : public torch::autograd::Function<AddRmsNormFunction> 
     return {dx, dx, dweight, Tensor()};
   }
 };
-
-bool HasKernel(const Tensor& x) {
-  return x.is_cpu() && (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64);
-}
 
 }  // namespace
 

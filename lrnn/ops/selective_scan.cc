@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/selective_scan.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -16,14 +17,6 @@ using OptionalTensor = c10::optional<Tensor>;
 // The tensor itself if the kernel can read its rows in place.
 Tensor Rows(const Tensor& tensor) {
   return tensor.stride(1) == 1 || tensor.size(1) == 1 ? tensor : tensor.contiguous();
-}
-
-Tensor OrUndefined(const OptionalTensor& tensor) { return tensor ? *tensor : Tensor(); }
-Tensor Dense(const Tensor& tensor) { return tensor.defined() ? tensor.contiguous() : tensor; }
-
-template <typename Real>
-Real* Data(const Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<Real>() : nullptr;
 }
 
 // Every argument of one call, in the form the kernel reads. Undefined = not given.
@@ -73,10 +66,10 @@ class SelectiveScanFunction : public torch::autograd::Function<SelectiveScanFunc
                               Dense(A),
                               Rows(B),
                               Rows(C),
-                              Dense(OrUndefined(D)),
+                              Dense(D),
                               z ? Rows(*z) : Tensor(),
-                              Dense(OrUndefined(delta_bias)),
-                              Dense(OrUndefined(initial_state)),
+                              Dense(delta_bias),
+                              Dense(initial_state),
                               options.delta_softplus,
                               options.allow_neg_eigval,
                               sequences.cu_seqlens()};
@@ -107,8 +100,7 @@ class SelectiveScanFunction : public torch::autograd::Function<SelectiveScanFunc
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[selective_scan] the fused kernel can be differentiated once; use SelectiveScanAten for more");
+    CheckDifferentiatedOnce("selective_scan", "SelectiveScanAten");
     const auto saved = context->get_saved_variables();
     const std::vector<int64_t> cu_seqlens = context->saved_data["cu_seqlens"].toIntVector();
     const Arguments arguments{saved[0],
@@ -155,37 +147,25 @@ class SelectiveScanFunction : public torch::autograd::Function<SelectiveScanFunc
   }
 };
 
-void CheckTensor(const char* name, const Tensor& tensor, const char* letters, at::IntArrayRef shape, const Tensor& u) {
-  LRNN_CHECK(tensor.sizes() == shape, "[selective_scan] expected {} of shape {} = [{}], got [{}]", name, letters,
-             fmt::join(shape, ", "), fmt::join(tensor.sizes(), ", "));
-  LRNN_CHECK(tensor.scalar_type() == u.scalar_type(), "[selective_scan] expected {} of u's type {}, got {}", name,
-             c10::toString(u.scalar_type()), c10::toString(tensor.scalar_type()));
-  LRNN_CHECK(tensor.device() == u.device(), "[selective_scan] expected {} on u's device {}, got {}", name,
-             u.device().str(), tensor.device().str());
-}
-
 void CheckArguments(const Tensor& u, const Tensor& delta, const Tensor& A, const Tensor& B, const Tensor& C,
                     const OptionalTensor& D, const OptionalTensor& z, const OptionalTensor& delta_bias,
                     const Sequences& sequences, const OptionalTensor& initial_state) {
   const int64_t T = sequences.tokens();
   LRNN_CHECK(u.dim() == 2 && u.size(0) == T, "[selective_scan] expected u of shape [T, D] with T = {}, got [{}]", T,
              fmt::join(u.sizes(), ", "));
-  LRNN_CHECK(u.is_floating_point(), "[selective_scan] expected u of a floating type, got {}",
-             c10::toString(u.scalar_type()));
+  const ArgumentCheck check("selective_scan", "u", u);
   const int64_t channels = u.size(1);
   LRNN_CHECK(A.dim() == 2 && A.size(0) == channels, "[selective_scan] expected A of shape [D, N] with D = {}, got [{}]",
              channels, fmt::join(A.sizes(), ", "));
   const int64_t N = A.size(1);
-  CheckTensor("delta", delta, "[T, D]", {T, channels}, u);
-  CheckTensor("A", A, "[D, N]", {channels, N}, u);
-  CheckTensor("B", B, "[T, N]", {T, N}, u);
-  CheckTensor("C", C, "[T, N]", {T, N}, u);
-  if (D) CheckTensor("D", *D, "[D]", {channels}, u);
-  if (z) CheckTensor("z", *z, "[T, D]", {T, channels}, u);
-  if (delta_bias) CheckTensor("delta_bias", *delta_bias, "[D]", {channels}, u);
-  if (initial_state) {
-    CheckTensor("initial_state", *initial_state, "[S, D, N]", {sequences.count(), channels, N}, u);
-  }
+  check.Shape("delta", delta, "[T, D]", {T, channels});
+  check.Shape("A", A, "[D, N]", {channels, N});
+  check.Shape("B", B, "[T, N]", {T, N});
+  check.Shape("C", C, "[T, N]", {T, N});
+  check.Shape("D", D, "[D]", {channels});
+  check.Shape("z", z, "[T, D]", {T, channels});
+  check.Shape("delta_bias", delta_bias, "[D]", {channels});
+  check.Shape("initial_state", initial_state, "[S, D, N]", {sequences.count(), channels, N});
 }
 
 }  // namespace
@@ -195,8 +175,7 @@ SelectiveScanResult SelectiveScan(const Tensor& u, const Tensor& delta, const Te
                                   const OptionalTensor& delta_bias, const SelectiveScanOptions& options,
                                   const Sequences& sequences, const OptionalTensor& initial_state) {
   CheckArguments(u, delta, A, B, C, D, z, delta_bias, sequences, initial_state);
-  const bool fused = u.is_cpu() && (u.scalar_type() == torch::kFloat32 || u.scalar_type() == torch::kFloat64);
-  if (!fused) return SelectiveScanAten(u, delta, A, B, C, D, z, delta_bias, options, sequences, initial_state);
+  if (!HasKernel(u)) return SelectiveScanAten(u, delta, A, B, C, D, z, delta_bias, options, sequences, initial_state);
 
   const auto differentiable = [](const OptionalTensor& tensor) { return tensor && tensor->requires_grad(); };
   bool will_differentiate = false;

@@ -4,6 +4,7 @@
 
 #include "lrnn/base/error.h"
 #include "lrnn/kernels/swiglu.h"
+#include "lrnn/ops/arguments.h"
 
 namespace lrnn::ops {
 namespace {
@@ -34,8 +35,7 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    LRNN_CHECK(!torch::GradMode::is_enabled(),
-               "[swiglu] the fused kernel can be differentiated once; use SwiGluReference for more");
+    CheckDifferentiatedOnce("swiglu", "SwiGluReference");
     const Tensor gate_up = context->get_saved_variables()[0], dy = gradients[0].contiguous();
     const int64_t D = dy.size(-1);
     const Tensor dgate_up = gate_up.new_empty(gate_up.sizes());
@@ -50,8 +50,7 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
 }  // namespace
 
 Tensor SwiGlu(const Tensor& gate_up) {
-  const auto type = gate_up.scalar_type();
-  if (!gate_up.is_cpu() || (type != torch::kFloat32 && type != torch::kFloat64)) return SwiGluReference(gate_up);
+  if (!HasKernel(gate_up)) return SwiGluReference(gate_up);
   CheckArgument(gate_up);
   return SwiGluFunction::apply(gate_up);
 }
