@@ -2,6 +2,7 @@
 #include "lrnn/layers/registry.h"
 
 #include <gmock/gmock.h>
+#include <torch/serialize.h>
 
 #include "lrnn/base/error.h"
 #include "lrnn/ops/gradient_check.h"

@@ -11,9 +11,13 @@ TEST(Arguments, WhatIsWrongIsNamed) {
   const torch::Tensor q = torch::zeros({5, 2, 3});
   const ArgumentCheck check("delta_rule", "q", q);
   check.Shape("k", torch::zeros({5, 2, 3}), "[T, H, K]", {5, 2, 3});
-  EXPECT_EQ(MessageOf([&] { check.Shape("k", torch::zeros({5, 3}), "[T, H, K]", {5, 2, 3}); }),
+  EXPECT_EQ(MessageOf([&] {
+              check.Shape("k", torch::zeros({5, 3}), "[T, H, K]", {5, 2, 3});
+            }),
             "[delta_rule] expected k of shape [T, H, K] = [5, 2, 3], got [5, 3]");
-  EXPECT_EQ(MessageOf([&] { check.Shape("k", torch::zeros({5, 2}, torch::kFloat64), "[T, H]", {5, 2}); }),
+  EXPECT_EQ(MessageOf([&] {
+              check.Shape("k", torch::zeros({5, 2}, torch::kFloat64), "[T, H]", {5, 2});
+            }),
             "[delta_rule] expected k of q's type Float, got Double");
   EXPECT_EQ(MessageOf([&] { check.TypeAndDevice("k", torch::zeros({1}, torch::kMeta)); }),
             "[delta_rule] expected k on q's device cpu, got meta");
