@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lrnn {
+
+// The bits of `width` numbers, which may be none.
+template <typename Number>
+std::string_view BitsOf(const Number* numbers, int64_t width) {
+  return {reinterpret_cast<const char*>(numbers), width * sizeof(Number)};
+}
 
 // Different pairs (bits, label), numbered in the order they came.
 template <typename Number>
@@ -26,7 +31,7 @@ class BitNodes {
     size_t slot = Hash(bits, label) & (slots_.size() - 1);
     for (; slots_[slot] >= 0; slot = (slot + 1) & (slots_.size() - 1)) {
       const int64_t node = slots_[slot];
-      if (label_[node] == label && std::memcmp(this->bits(node), bits, width_ * sizeof(Number)) == 0) return;
+      if (label_[node] == label && BitsOf(this->bits(node), width_) == BitsOf(bits, width_)) return;
     }
     slots_[slot] = size();
     label_.push_back(label);
@@ -35,8 +40,7 @@ class BitNodes {
 
  private:
   size_t Hash(const Number* bits, int label) const {
-    const std::string_view bytes(reinterpret_cast<const char*>(bits), width_ * sizeof(Number));
-    return std::hash<std::string_view>()(bytes) ^ (static_cast<size_t>(label) * 0x9E3779B97F4A7C15u);
+    return std::hash<std::string_view>()(BitsOf(bits, width_)) ^ (static_cast<size_t>(label) * 0x9E3779B97F4A7C15u);
   }
 
   void Grow() {

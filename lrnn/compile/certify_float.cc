@@ -1,6 +1,5 @@
 #include "lrnn/compile/certify_float.h"
 
-#include <cstring>
 #include <numeric>
 #include <set>
 
@@ -106,7 +105,7 @@ void SearchSwap(int i, int j, int labels, int copies, const Swap& swap, BitSearc
       swap(i, j, S.data());
       ++search.nodes;
       ++search.steps;
-      if (std::memcmp(S.data(), exchanged.data(), S.size() * sizeof(Number)) == 0) continue;
+      if (BitsOf(S.data(), std::ssize(S)) == BitsOf(exchanged.data(), std::ssize(S))) continue;
       search.wrong = fmt::format("places {} and {} that hold {} and {} are not exchanged", i, j, a, b);
       return;
     }
