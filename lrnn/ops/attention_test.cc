@@ -1,9 +1,9 @@
 #include "lrnn/ops/attention.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -63,24 +63,18 @@ TEST(Attention, SlicesOfAWiderMatrix) {
 
 TEST(Attention, OtherTypesTakeTheAtenForm) {
   const Case c = Cases()[1];
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, Attention)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, Attention)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, Attention), RandomInputs(c, torch::kFloat32));
 }
 
-TEST(Attention, OnlyTheAtenFormDifferentiatesTwice) {
-  const auto twice = [](const auto& function) {
-    const auto inputs = RandomInputs(Cases()[1], torch::kFloat64);
-    const Tensor q = inputs[0].clone().requires_grad_();
-    const auto sequences = Sequences::FromLengths(Cases()[1].queries);
-    const Tensor o = function(q, inputs[1], inputs[2], 1.0, sequences, sequences);
-    const auto gradient = torch::autograd::grad({o.sum()}, {q}, {}, true, /*create_graph=*/true);
-    gradient[0].square().sum().backward();
-  };
-  EXPECT_THAT(MessageOf([&] { twice(Attention); }), testing::HasSubstr("can be differentiated once"));
-  twice(AttentionAten);
+TEST(Attention, FusedDifferentiatesOnce) {
+  const Case c{{3}, {4}, 1, 2, 2};
+  ExpectFusedDifferentiatesOnce(Bind(c, Attention), Bind(c, AttentionAten), RandomInputs(c, torch::kFloat64),
+                                "attention", "AttentionAten");
+}
+
+TEST(Attention, SameBitsForAnyThreadCount) {
+  const Case c{{40, 3, 300}, {40, 5, 300}, 3, 16, 24};
+  ExpectSameBitsForAnyThreadCount(Bind(c, Attention), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(Attention, NamesTheWrongArgument) {

@@ -1,10 +1,9 @@
 #include "lrnn/ops/causal_conv.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -154,24 +153,12 @@ TEST(CausalConv, UndefinedTensorsCountAsNotGiven) {
 
 TEST(CausalConv, OtherTypesTakeTheAtenForm) {
   const Case c{.lengths = {5, 3}};
-  const auto inputs = RandomInputs(c, torch::kFloat32);
-  auto rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, CausalConv)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, CausalConv)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, CausalConv), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(CausalConv, SameBitsForAnyThreadCount) {
   const Case c{.lengths = {40, 3, 300, 11, 256}, .D = 130};
-  const auto inputs = RandomInputs(c, torch::kFloat32);
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const auto one = GradientsOf(Bind(c, CausalConv), inputs);
-  at::set_num_threads(2);
-  const auto two = GradientsOf(Bind(c, CausalConv), inputs);
-  at::set_num_threads(threads);
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
+  ExpectSameBitsForAnyThreadCount(Bind(c, CausalConv), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(CausalConv, RefusesWrongArguments) {
@@ -207,15 +194,10 @@ TEST(CausalConv, RefusesWrongArguments) {
   }
 }
 
-TEST(CausalConv, RefusesASecondDerivative) {
-  const Tensor x = torch::ones({2, 3}).requires_grad_();
-  const auto gradient = [&](Form form) {
-    const Tensor sum = form(x, torch::ones({3, 2}), c10::nullopt, {}, Sequences::Single(2), c10::nullopt).y.sum();
-    return torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true)[0];
-  };
-  EXPECT_EQ(MessageOf([&] { gradient(CausalConv); }),
-            "[causal_conv] the fused kernel can be differentiated once; use CausalConvAten for more");
-  EXPECT_TRUE(torch::autograd::grad({gradient(CausalConvAten).sum()}, {x})[0].defined());
+TEST(CausalConv, FusedDifferentiatesOnce) {
+  const Case c{.lengths = {2, 5}, .D = 3, .W = 2};
+  ExpectFusedDifferentiatesOnce(Bind(c, CausalConv), Bind(c, CausalConvAten), RandomInputs(c, torch::kFloat64),
+                                "causal_conv", "CausalConvAten");
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "lrnn/ops/delta_rule.h"
 
-#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -75,11 +74,7 @@ TEST(DeltaRule, AtenEqualsReference) {
 
 TEST(DeltaRule, OtherTypesTakeTheAtenForm) {
   const Case c = Cases()[2];
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, DeltaRule)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, DeltaRule)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, DeltaRule), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(DeltaRule, FiniteDifferences) {
@@ -123,14 +118,7 @@ TEST(DeltaRule, PackedIsOneByOne) {
 
 TEST(DeltaRule, SameBitsForAnyThreadCount) {
   const Case c{{40, 3, 300, 11, 256}, 3, 16, 48, 1, true, true};
-  const auto inputs = RandomInputs(c, torch::kFloat32);
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const auto one = GradientsOf(Bind(c, DeltaRule), inputs);
-  at::set_num_threads(2);
-  const auto two = GradientsOf(Bind(c, DeltaRule), inputs);
-  at::set_num_threads(threads);
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
+  ExpectSameBitsForAnyThreadCount(Bind(c, DeltaRule), RandomInputs(c, torch::kFloat32));
 }
 
 // DeltaNet's own case: reflections with beta = 2. The error against double must not grow beyond the sum of roundings.
@@ -148,11 +136,10 @@ TEST(DeltaRule, TenThousandTokens) {
   EXPECT_LT(RelativeError(got, exact), 1e-3);
 }
 
-TEST(DeltaRule, CanBeDifferentiatedOnce) {
+TEST(DeltaRule, FusedDifferentiatesOnce) {
   const Case c{{3}, 1, 2, 2, 1, false, false};
-  auto inputs = RandomInputs(c, torch::kFloat64);
-  for (Tensor& x : inputs) x.requires_grad_();
-  EXPECT_THROW(torch::autograd::grad({WeightedSum(Bind(c, DeltaRule)(inputs))}, inputs, {}, true, true), Error);
+  ExpectFusedDifferentiatesOnce(Bind(c, DeltaRule), Bind(c, DeltaRuleAten), RandomInputs(c, torch::kFloat64),
+                                "delta_rule", "DeltaRuleAten");
 }
 
 TEST(DeltaRule, NamesTheWrongArgument) {

@@ -1,9 +1,9 @@
 #include "lrnn/ops/diagonal_scan.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 #include "lrnn/ops/scan_steps.h"
 
 namespace lrnn::ops {
@@ -60,22 +60,18 @@ TEST(DiagonalScan, FiniteDifferences) {
 
 TEST(DiagonalScan, OtherTypesTakeTheAtenForm) {
   const Case c = Cases()[1];
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, DiagonalScan)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, DiagonalScan)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, DiagonalScan), RandomInputs(c, torch::kFloat32));
 }
 
-TEST(DiagonalScan, OnlyTheAtenFormDifferentiatesTwice) {
-  const auto twice = [](const auto& function) {
-    const Tensor a = torch::rand({4, 2}, torch::kFloat64).requires_grad_(), b = torch::rand({4, 2}, torch::kFloat64);
-    const Tensor h = function(a, b, Sequences::Single(4), c10::optional<Tensor>());
-    const auto gradient = torch::autograd::grad({h.sum()}, {a}, {}, true, /*create_graph=*/true);
-    gradient[0].square().sum().backward();
-  };
-  EXPECT_THAT(MessageOf([&] { twice(DiagonalScan); }), testing::HasSubstr("can be differentiated once"));
-  twice(DiagonalScanAten);
+TEST(DiagonalScan, FusedDifferentiatesOnce) {
+  const Case c{{4}, 2, true};
+  ExpectFusedDifferentiatesOnce(Bind(c, DiagonalScan), Bind(c, DiagonalScanAten), RandomInputs(c, torch::kFloat64),
+                                "diagonal_scan", "DiagonalScanAten");
+}
+
+TEST(DiagonalScan, SameBitsForAnyThreadCount) {
+  const Case c{{40, 3, 300, 11}, 130, true};
+  ExpectSameBitsForAnyThreadCount(Bind(c, DiagonalScan), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(DiagonalScan, NamesTheWrongArgument) {

@@ -1,10 +1,9 @@
 #include "lrnn/ops/gated_rnn.h"
 
-#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -77,11 +76,7 @@ TEST_P(GatedRnn, AtenEqualsReference) {
 
 TEST_P(GatedRnn, OtherTypesTakeTheAtenForm) {
   const Case c = Cases()[2];
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, GetParam().fused)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, GetParam().fused)(inputs)[0]), 0.1);
+  ExpectTakesBfloat16(Bind(c, GetParam().fused), RandomInputs(c, torch::kFloat32), 0.1);
 }
 
 TEST_P(GatedRnn, FiniteDifferences) {
@@ -119,17 +114,7 @@ TEST_P(GatedRnn, XOfOtherStrides) {
 
 TEST_P(GatedRnn, SameBitsForAnyThreadCount) {
   const Case c{{40, 3, 100, 11, 25, 1, 8, 8, 8}, 2, 16, true};
-  const auto inputs = RandomInputs(c, torch::kFloat32);
-  const auto run = [&] {
-    return GetParam().fused(inputs[0], inputs[1], inputs[2], {}, Sequences::FromLengths(c.lengths), inputs[3]).y;
-  };
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const Tensor one = run();
-  at::set_num_threads(3);
-  const Tensor three = run();
-  at::set_num_threads(threads);
-  EXPECT_TRUE(torch::equal(one, three));
+  ExpectSameBitsForAnyThreadCount(Bind(c, GetParam().fused), RandomInputs(c, torch::kFloat32));
 }
 
 TEST_P(GatedRnn, ErrorsNameTheTensor) {
@@ -152,13 +137,10 @@ TEST_P(GatedRnn, ErrorsNameTheTensor) {
               testing::HasSubstr("expected initial_state of shape [N, S, H, K]"));
 }
 
-TEST_P(GatedRnn, SecondDerivativesAreRefused) {
+TEST_P(GatedRnn, FusedDifferentiatesOnce) {
   const Case c{{3}, 1, 2, false};
-  auto inputs = RandomInputs(c, torch::kFloat64);
-  inputs[0].requires_grad_();
-  const Tensor sum = Bind(c, GetParam().fused)(inputs)[0].sum();
-  EXPECT_THAT(MessageOf([&] { torch::autograd::grad({sum}, {inputs[0]}, {}, true, true); }),
-              testing::HasSubstr("can be differentiated once"));
+  ExpectFusedDifferentiatesOnce(Bind(c, GetParam().fused), Bind(c, GetParam().aten), RandomInputs(c, torch::kFloat64),
+                                GetParam().name, "the ATen form");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, GatedRnn,

@@ -1,10 +1,9 @@
 #include "lrnn/ops/l2_norm.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -56,22 +55,10 @@ TEST(L2Norm, ZeroVectors) {
   EXPECT_LT(RelativeError(x.grad(), torch::full({2, 5}, 100, torch::kFloat64)), 1e-14);
 }
 
-TEST(L2Norm, OtherTypesTakeTheReference) {
-  const Tensor x = RandomInputs({4, 8}, torch::kFloat32)[0];
-  const Tensor y = L2Norm(x.to(torch::kBFloat16), kEps);
-  EXPECT_EQ(y.scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(y, L2Norm(x, kEps)), 0.03);
-}
+TEST(L2Norm, OtherTypesTakeTheReference) { ExpectTakesBfloat16(Bind(L2Norm), RandomInputs({4, 8}, torch::kFloat32)); }
 
 TEST(L2Norm, SameBitsForAnyThreadCount) {
-  const auto in = RandomInputs({700, 64}, torch::kFloat32);
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const auto one = GradientsOf(Bind(L2Norm), in);
-  at::set_num_threads(2);
-  const auto two = GradientsOf(Bind(L2Norm), in);
-  at::set_num_threads(threads);
-  EXPECT_TRUE(torch::equal(one[0], two[0]));
+  ExpectSameBitsForAnyThreadCount(Bind(L2Norm), RandomInputs({700, 64}, torch::kFloat32));
 }
 
 TEST(L2Norm, RefusesWrongArguments) {
@@ -86,11 +73,9 @@ TEST(L2Norm, RefusesWrongArguments) {
   }
 }
 
-TEST(L2Norm, RefusesASecondDerivative) {
-  const Tensor x = torch::ones({2, 3}).requires_grad_();
-  const Tensor sum = L2Norm(x, kEps).sum();
-  EXPECT_EQ(MessageOf([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
-            "[l2_norm] the fused kernel can be differentiated once; use L2NormReference for more");
+TEST(L2Norm, FusedDifferentiatesOnce) {
+  ExpectFusedDifferentiatesOnce(Bind(L2Norm), Bind(L2NormReference), RandomInputs({2, 3}, torch::kFloat64), "l2_norm",
+                                "L2NormReference");
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "lrnn/ops/linear_attention.h"
 
-#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -73,11 +72,7 @@ TEST(LinearAttention, AtenEqualsReference) {
 
 TEST(LinearAttention, OtherTypesTakeTheAtenForm) {
   const Case c = Cases()[2];
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, LinearAttention)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, LinearAttention)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, LinearAttention), RandomInputs(c, torch::kFloat32));
 }
 
 // Decays of exactly 0 are among the inputs: there the gradient is finite and right.
@@ -134,14 +129,7 @@ TEST(LinearAttention, PackedIsOneByOne) {
 
 TEST(LinearAttention, SameBitsForAnyThreadCount) {
   const Case c{{40, 3, 300, 11, 256}, 4, 2, 16, 48, true, true};
-  const auto inputs = RandomInputs(c, torch::kFloat32);
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const auto one = GradientsOf(Bind(c, LinearAttention), inputs);
-  at::set_num_threads(2);
-  const auto two = GradientsOf(Bind(c, LinearAttention), inputs);
-  at::set_num_threads(threads);
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
+  ExpectSameBitsForAnyThreadCount(Bind(c, LinearAttention), RandomInputs(c, torch::kFloat32));
 }
 
 // Neither form loses accuracy over a long stream whose state is kept by decays near 1 and -1.
@@ -162,11 +150,10 @@ TEST(LinearAttention, TenThousandTokens) {
   }
 }
 
-TEST(LinearAttention, CanBeDifferentiatedOnce) {
+TEST(LinearAttention, FusedDifferentiatesOnce) {
   const Case c{{3}, 1, 1, 2, 2, false, false};
-  auto inputs = RandomInputs(c, torch::kFloat64);
-  for (Tensor& x : inputs) x.requires_grad_();
-  EXPECT_THROW(torch::autograd::grad({WeightedSum(Bind(c, LinearAttention)(inputs))}, inputs, {}, true, true), Error);
+  ExpectFusedDifferentiatesOnce(Bind(c, LinearAttention), Bind(c, LinearAttentionAten),
+                                RandomInputs(c, torch::kFloat64), "linear_attention", "LinearAttentionAten");
 }
 
 TEST(LinearAttention, NamesTheWrongArgument) {

@@ -1,9 +1,9 @@
 #include "lrnn/ops/matrix_scan.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 #include "lrnn/ops/scan_steps.h"
 
 namespace lrnn::ops {
@@ -74,23 +74,18 @@ TEST(MatrixScan, FiniteDifferences) {
 
 TEST(MatrixScan, OtherTypesTakeTheAtenForm) {
   const Case c = Cases()[1];
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, MatrixScan)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, MatrixScan)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, MatrixScan), RandomInputs(c, torch::kFloat32));
 }
 
-TEST(MatrixScan, OnlyTheAtenFormDifferentiatesTwice) {
-  const auto twice = [](const auto& function) {
-    const Tensor A = torch::rand({4, 2, 2}, torch::kFloat64).requires_grad_(),
-                 B = torch::rand({4, 2, 1}, torch::kFloat64);
-    const Tensor S = function(A, B, Sequences::Single(4), OptionalTensor(), OptionalTensor());
-    const auto gradient = torch::autograd::grad({S.sum()}, {A}, {}, true, /*create_graph=*/true);
-    gradient[0].square().sum().backward();
-  };
-  EXPECT_THAT(MessageOf([&] { twice(MatrixScan); }), testing::HasSubstr("can be differentiated once"));
-  twice(MatrixScanAten);
+TEST(MatrixScan, FusedDifferentiatesOnce) {
+  const Case c{{4}, 2, 1, 0, true, true};
+  ExpectFusedDifferentiatesOnce(Bind(c, MatrixScan), Bind(c, MatrixScanAten), RandomInputs(c, torch::kFloat64),
+                                "matrix_scan", "MatrixScanAten");
+}
+
+TEST(MatrixScan, SameBitsForAnyThreadCount) {
+  const Case c{{40, 3, 100, 11}, 8, 3, 5, true, true};
+  ExpectSameBitsForAnyThreadCount(Bind(c, MatrixScan), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(MatrixScan, NamesTheWrongArgument) {

@@ -1,10 +1,9 @@
 #include "lrnn/ops/rms_norm.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -79,22 +78,10 @@ TEST(RmsNorm, SlicesAndTransposesOfAWiderTensor) {
 
 TEST(RmsNorm, FiniteDifferences) { ExpectFiniteDifferences(Bind(RmsNorm), RandomInputs({3, 5}, torch::kFloat64)); }
 
-TEST(RmsNorm, OtherTypesTakeTheReference) {
-  const auto in = RandomInputs({4, 8}, torch::kFloat32);
-  const Tensor y = RmsNorm(in[0].to(torch::kBFloat16), in[1].to(torch::kBFloat16), kEps);
-  EXPECT_EQ(y.scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(y, RmsNorm(in[0], in[1], kEps)), 0.03);
-}
+TEST(RmsNorm, OtherTypesTakeTheReference) { ExpectTakesBfloat16(Bind(RmsNorm), RandomInputs({4, 8}, torch::kFloat32)); }
 
 TEST(RmsNorm, SameBitsForAnyThreadCount) {
-  const auto in = RandomInputs({700, 64}, torch::kFloat32);
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const auto one = GradientsOf(Bind(RmsNorm), in);
-  at::set_num_threads(2);
-  const auto two = GradientsOf(Bind(RmsNorm), in);
-  at::set_num_threads(threads);
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
+  ExpectSameBitsForAnyThreadCount(Bind(RmsNorm), RandomInputs({700, 64}, torch::kFloat32));
 }
 
 TEST(RmsNorm, RefusesWrongArguments) {
@@ -121,11 +108,9 @@ TEST(RmsNorm, RefusesAResidualOfAnotherShape) {
             "[rms_norm] expected a residual of x's shape [3, 4] and type Float, got [2, 4] of Float");
 }
 
-TEST(RmsNorm, RefusesASecondDerivative) {
-  const Tensor x = torch::ones({2, 3}).requires_grad_();
-  const Tensor sum = RmsNorm(x, torch::ones(3), kEps).sum();
-  EXPECT_EQ(MessageOf([&] { torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true); }),
-            "[rms_norm] the fused kernel can be differentiated once; use RmsNormReference for more");
+TEST(RmsNorm, FusedDifferentiatesOnce) {
+  ExpectFusedDifferentiatesOnce(Bind(RmsNorm), Bind(RmsNormReference), RandomInputs({2, 3}, torch::kFloat64),
+                                "rms_norm", "RmsNormReference");
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "lrnn/ops/selective_scan.h"
 
-#include <ATen/Parallel.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "lrnn/base/error.h"
-#include "lrnn/ops/gradient_check.h"
+#include "lrnn/ops/op_contract.h"
 
 namespace lrnn::ops {
 namespace {
@@ -77,11 +76,7 @@ TEST(SelectiveScan, AtenEqualsReference) {
 
 TEST(SelectiveScan, OtherTypesTakeTheAtenForm) {
   const Case c{{7, 12}, 4, 16, true};
-  auto inputs = RandomInputs(c, torch::kFloat32), rounded = inputs;
-  for (Tensor& x : rounded) x = x.to(torch::kBFloat16);
-  const auto got = Bind(c, SelectiveScan)(rounded);
-  EXPECT_EQ(got[0].scalar_type(), torch::kBFloat16);
-  EXPECT_LT(RelativeError(got[0], Bind(c, SelectiveScan)(inputs)[0]), 0.05);
+  ExpectTakesBfloat16(Bind(c, SelectiveScan), RandomInputs(c, torch::kFloat32));
 }
 
 TEST(SelectiveScan, FiniteDifferences) {
@@ -147,15 +142,7 @@ TEST(SelectiveScan, ReadsSlices) {
 
 TEST(SelectiveScan, SameBitsForAnyThreadCount) {
   const Case c{{40, 3, 300, 11, 256}, 150, 16, true};
-  const auto inputs = RandomInputs(c, torch::kFloat32);
-  const int threads = at::get_num_threads();
-  at::set_num_threads(1);
-  const auto y1 = Bind(c, SelectiveScan)(inputs), one = GradientsOf(Bind(c, SelectiveScan), inputs);
-  at::set_num_threads(2);
-  const auto y2 = Bind(c, SelectiveScan)(inputs), two = GradientsOf(Bind(c, SelectiveScan), inputs);
-  at::set_num_threads(threads);
-  for (size_t i = 0; i < y1.size(); ++i) EXPECT_TRUE(torch::equal(y1[i], y2[i])) << "output " << i;
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], two[i])) << "gradient of input " << i;
+  ExpectSameBitsForAnyThreadCount(Bind(c, SelectiveScan), RandomInputs(c, torch::kFloat32));
 }
 
 // Eigenvalues next to 1 and -1, where errors live longest: float against double, without growth along the sequence.
@@ -214,18 +201,10 @@ TEST(SelectiveScan, GradientOfTheFinalStateAlone) {
                      1e-13);
 }
 
-TEST(SelectiveScan, CanBeDifferentiatedOnce) {
+TEST(SelectiveScan, FusedDifferentiatesOnce) {
   const Case c{{3}, 2, 2, false};
-  auto inputs = RandomInputs(c, torch::kFloat64);
-  for (Tensor& x : inputs) x.requires_grad_();
-  const Tensor loss = WeightedSum(Bind(c, SelectiveScan)(inputs));
-  try {
-    torch::autograd::grad({loss}, inputs, {}, true, true);
-    FAIL() << "expected an error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "[selective_scan] the fused kernel can be differentiated once; use SelectiveScanAten for more");
-  }
+  ExpectFusedDifferentiatesOnce(Bind(c, SelectiveScan), Bind(c, SelectiveScanAten), RandomInputs(c, torch::kFloat64),
+                                "selective_scan", "SelectiveScanAten");
 }
 
 TEST(SelectiveScan, NamesTheWrongArgument) {
