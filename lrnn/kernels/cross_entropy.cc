@@ -18,7 +18,7 @@ namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
 template <typename T>
-HWY_INLINE T RowLoss(const T* HWY_RESTRICT x, int64_t target, int64_t V, T scale, T* HWY_RESTRICT dx) {
+HWY_INLINE T RowLoss(const T* HWY_RESTRICT x, int64_t target, int64_t V, T smoothing, T scale, T* HWY_RESTRICT dx) {
   const hn::ScalableTag<T> d;
   const hn::CappedTag<T, 1> d1;
   const int64_t N = hn::Lanes(d);
@@ -37,42 +37,50 @@ HWY_INLINE T RowLoss(const T* HWY_RESTRICT x, int64_t target, int64_t V, T scale
     if (std::isnan(x[i])) nans = x[i];
   }
 
-  // exp(x - top), into dx where it is wanted.
-  auto sums = hn::Zero(d);
+  // exp(x - top), into dx where it is wanted, and the sum of top - x.
+  auto sums = hn::Zero(d), gaps = hn::Zero(d);
   for (i = 0; i + N <= V; i += N) {
-    const auto e = ExpNegAbs(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, top)));
+    const auto gap = hn::Sub(hn::Set(d, top), hn::LoadU(d, x + i));
+    const auto e = ExpNegAbs(d, gap);
     sums = hn::Add(sums, e);
+    gaps = hn::Add(gaps, gap);
     if (dx != nullptr) hn::StoreU(e, d, dx + i);
   }
-  T sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  T sum = hn::GetLane(hn::SumOfLanes(d, sums)), gap_sum = hn::GetLane(hn::SumOfLanes(d, gaps));
   for (; i < V; ++i) {
-    const T e = hn::GetLane(ExpNegAbs(d1, hn::Set(d1, x[i] - top)));
+    const T e = hn::GetLane(ExpNegAbs(d1, hn::Set(d1, top - x[i])));
     sum += e;
+    gap_sum += top - x[i];
     if (dx != nullptr) dx[i] = e;
   }
   if (dx != nullptr) {
-    const T factor = scale / sum;
-    for (i = 0; i + N <= V; i += N) hn::StoreU(hn::Mul(hn::LoadU(d, dx + i), hn::Set(d, factor)), d, dx + i);
-    for (; i < V; ++i) dx[i] *= factor;
-    dx[target] -= scale;
+    const T factor = scale / sum, everywhere = scale * smoothing / static_cast<T>(V);
+    for (i = 0; i + N <= V; i += N) {
+      hn::StoreU(hn::MulSub(hn::LoadU(d, dx + i), hn::Set(d, factor), hn::Set(d, everywhere)), d, dx + i);
+    }
+    for (; i < V; ++i) dx[i] = dx[i] * factor - everywhere;
+    dx[target] -= scale * (1 - smoothing);
   }
-  return std::log(sum) + (top - x[target]) + nans;
+  const T loss = std::log(sum) + (1 - smoothing) * (top - x[target]) + nans;
+  return smoothing == 0 ? loss : loss + smoothing / static_cast<T>(V) * gap_sum;  // gap_sum may be infinite
 }
 
 template <typename T>
-HWY_INLINE void Rows(const T* logits, const int64_t* targets, int64_t R, int64_t V, T scale, T* losses, T* dlogits) {
+HWY_INLINE void Rows(const T* logits, const int64_t* targets, int64_t R, int64_t V, T smoothing, T scale, T* losses,
+                     T* dlogits) {
   for (int64_t row = 0; row < R; ++row) {
-    losses[row] = RowLoss(logits + row * V, targets[row], V, scale, dlogits != nullptr ? dlogits + row * V : nullptr);
+    losses[row] =
+        RowLoss(logits + row * V, targets[row], V, smoothing, scale, dlogits != nullptr ? dlogits + row * V : nullptr);
   }
 }
 
-void CrossEntropyFloat(const float* logits, const int64_t* targets, int64_t R, int64_t V, float scale, float* losses,
-                       float* dlogits) {
-  Rows(logits, targets, R, V, scale, losses, dlogits);
+void CrossEntropyFloat(const float* logits, const int64_t* targets, int64_t R, int64_t V, float smoothing, float scale,
+                       float* losses, float* dlogits) {
+  Rows(logits, targets, R, V, smoothing, scale, losses, dlogits);
 }
-void CrossEntropyDouble(const double* logits, const int64_t* targets, int64_t R, int64_t V, double scale,
-                        double* losses, double* dlogits) {
-  Rows(logits, targets, R, V, scale, losses, dlogits);
+void CrossEntropyDouble(const double* logits, const int64_t* targets, int64_t R, int64_t V, double smoothing,
+                        double scale, double* losses, double* dlogits) {
+  Rows(logits, targets, R, V, smoothing, scale, losses, dlogits);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -88,26 +96,27 @@ HWY_EXPORT(CrossEntropyDouble);
 namespace {
 
 template <typename T, typename Kernel>
-void ForBlocks(const Kernel& kernel, const T* logits, const int64_t* targets, int64_t R, int64_t V, T scale, T* losses,
-               T* dlogits, int threads) {
+void ForBlocks(const Kernel& kernel, const T* logits, const int64_t* targets, int64_t R, int64_t V, T smoothing,
+               T scale, T* losses, T* dlogits, int threads) {
   const int64_t rows = std::max<int64_t>(1, 16384 / V);  // some ten microseconds of work
   ParallelFor((R + rows - 1) / rows, threads, [&](int64_t b) {
     const int64_t first = b * rows;
-    kernel(logits + first * V, targets + first, std::min(rows, R - first), V, scale, losses + first,
+    kernel(logits + first * V, targets + first, std::min(rows, R - first), V, smoothing, scale, losses + first,
            dlogits != nullptr ? dlogits + first * V : nullptr);
   });
 }
 
 }  // namespace
 
-void CrossEntropy(const float* logits, const int64_t* targets, int64_t R, int64_t V, float scale, float* losses,
-                  float* dlogits, int threads) {
-  ForBlocks(HWY_DYNAMIC_DISPATCH(CrossEntropyFloat), logits, targets, R, V, scale, losses, dlogits, threads);
+void CrossEntropy(const float* logits, const int64_t* targets, int64_t R, int64_t V, float smoothing, float scale,
+                  float* losses, float* dlogits, int threads) {
+  ForBlocks(HWY_DYNAMIC_DISPATCH(CrossEntropyFloat), logits, targets, R, V, smoothing, scale, losses, dlogits, threads);
 }
 
-void CrossEntropy(const double* logits, const int64_t* targets, int64_t R, int64_t V, double scale, double* losses,
-                  double* dlogits, int threads) {
-  ForBlocks(HWY_DYNAMIC_DISPATCH(CrossEntropyDouble), logits, targets, R, V, scale, losses, dlogits, threads);
+void CrossEntropy(const double* logits, const int64_t* targets, int64_t R, int64_t V, double smoothing, double scale,
+                  double* losses, double* dlogits, int threads) {
+  ForBlocks(HWY_DYNAMIC_DISPATCH(CrossEntropyDouble), logits, targets, R, V, smoothing, scale, losses, dlogits,
+            threads);
 }
 
 }  // namespace lrnn::kernels

@@ -229,6 +229,7 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
   config.beta1 = train.Double("beta1", 0.9, 0.0);
   config.beta2 = train.Double("beta2", 0.999, 0.0);
   config.epsilon = train.Double("epsilon", 1e-8, 0.0);
+  config.label_smoothing = train.Double("label_smoothing", 0.0, 0.0);
   config.clip_gradient_norm = train.Double("clip_gradient_norm", std::numeric_limits<double>::infinity(), 0.0);
   const auto precision = PrecisionNamed(train.String("precision", Name(Precision::kFloat32)));
   config.seed = static_cast<uint64_t>(train.Int("seed", 0, 0));
@@ -249,6 +250,7 @@ TrainConfig ParseTrainConfig(const std::string& text, const std::string& file,
   }
   if (!precision) train.Refuse("precision", "\"fp32\" or \"bf16\"");
   config.precision = *precision;
+  if (config.label_smoothing >= 1) train.Refuse("label_smoothing", "a number below 1");
   if (config.clip_gradient_norm == 0) train.Refuse("clip_gradient_norm", "a number above 0");
   if (config.beta1 >= 1) train.Refuse("beta1", "a number below 1");
   if (config.beta2 >= 1) train.Refuse("beta2", "a number below 1");

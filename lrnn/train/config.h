@@ -39,6 +39,7 @@ struct TrainConfig {
   double beta1;
   double beta2;
   double epsilon;
+  double label_smoothing;     // share of the probability asked for that is spread over all classes
   double clip_gradient_norm;  // larger gradients are scaled to this norm; infinity: never
   Precision precision;
   uint64_t seed;

@@ -52,6 +52,7 @@ TEST(TrainConfig, ReadsWhatItSaysAndFillsInTheRest) {
   EXPECT_EQ(config.warmup_steps, 0);
   EXPECT_DOUBLE_EQ(config.learning_rate, 1e-3);
   EXPECT_DOUBLE_EQ(config.beta2, 0.999);
+  EXPECT_EQ(config.label_smoothing, 0);
   EXPECT_EQ(config.text, kText);
   EXPECT_EQ(ParseTrainConfig(Replace(kText, "[-1, 1]", "[0,1]"), "f").model.at("allow_neg_eigval"), false);
 }
@@ -128,6 +129,8 @@ TEST(TrainConfig, ErrorsGiveThePlace) {
             "parity.toml:15: [train] precision: expected \"fp32\" or \"bf16\", got 'fp16'");
   EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nclip_gradient_norm = 0.0"),
             "parity.toml:15: [train] clip_gradient_norm: expected a number above 0, got 0.0");
+  EXPECT_EQ(MessageWith("steps = 100", "steps = 100\nlabel_smoothing = 1.0"),
+            "parity.toml:15: [train] label_smoothing: expected a number below 1, got 1.0");
 }
 
 TEST(TrainConfig, LayersOfSeveralKinds) {

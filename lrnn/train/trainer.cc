@@ -80,8 +80,9 @@ class Trainer {
     const torch::Tensor logits =
         model_->forward(torch::tensor(batch.tokens, torch::kInt64), ops::Sequences(batch.cu_seqlens),
                         torch::tensor(batch.rows, torch::kInt64));
-    const torch::Tensor loss_tensor = ops::CrossEntropy(logits, targets);
-    const double loss = loss_tensor.item<double>();
+    const torch::Tensor loss_tensor = ops::CrossEntropy(logits, targets, config_.label_smoothing);
+    // What is logged, and what a curriculum looks at, can fall to 0 with smoothing as well.
+    const double loss = loss_tensor.item<double>() - ops::LeastCrossEntropy(config_.label_smoothing, logits.size(1));
     const double rate =
         LearningRate(t, config_.steps, config_.warmup_steps, config_.learning_rate, config_.min_learning_rate_ratio);
     if (!std::isfinite(loss)) FailWithLoss(loss, t, rate);

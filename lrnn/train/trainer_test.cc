@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "lrnn/base/message_of.h"
@@ -213,6 +214,20 @@ TEST(Train, GradientsAreClipped) {
   const auto free = losses("free", {"train.learning_rate=1.0", "train.clip_gradient_norm=1e9"});
   EXPECT_NEAR(clipped.back(), untrained.back(), 1e-6);
   EXPECT_GT(std::abs(free.back() - untrained.back()), 1e-4);
+}
+
+TEST(Train, SmoothedLabelsKeepTheAnswersFromBeingCertain) {
+  const TestDirectory directory;
+  const TrainConfig config =
+      SmallConfig("delta_net", {"train.steps=300", "train.batch_size=32", "train.learning_rate=1e-2",
+                                "task.train_lengths=[2, 3]", "task.eval_lengths=[2, 3]", "train.eval_every=0",
+                                "train.label_smoothing=0.5", "train.checkpoint_every=300"});
+  const RunDirectory run = NewRun(directory, "run", config);
+  Train(config, run, {});
+  // Of two classes the right one is to have the probability 0.75: a cross-entropy of 0.288, and nothing above the
+  // least.
+  EXPECT_NEAR(Losses(run).back(), 0, 0.03);
+  EXPECT_NEAR(ReadMetrics(run.metrics_path()).back().at("loss").get<double>(), -std::log(2.0 / 3), 0.03);
 }
 
 TEST(Train, LossFallsForEveryLayer) {
