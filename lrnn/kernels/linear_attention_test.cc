@@ -11,6 +11,7 @@
 
 #include "lrnn/base/rng.h"
 #include "lrnn/kernels/for_each_target.h"
+#include "lrnn/kernels/misaligned.h"
 
 namespace lrnn::kernels {
 namespace {
@@ -109,32 +110,6 @@ void Oracle(const Problem& p, Tensors& t) {
       }
       std::copy_n(dS.begin(), KV, &t.d_initial[(seq * p.H + h) * KV]);
     }
-  }
-}
-
-// A copy in T at an address that is not a multiple of the vector size.
-template <typename T>
-class Misaligned {
- public:
-  explicit Misaligned(const Array& values) : storage_(values.size() + 1), empty_(values.empty()) {
-    std::copy(values.begin(), values.end(), storage_.begin() + 1);
-  }
-  explicit Misaligned(size_t size) : storage_(size + 1, std::numeric_limits<T>::quiet_NaN()), empty_(size == 0) {}
-  T* data() { return empty_ ? nullptr : storage_.data() + 1; }
-  size_t size() const { return storage_.size() - 1; }
-
- private:
-  std::vector<T> storage_;
-  bool empty_;
-};
-
-template <typename T>
-void ExpectNear(Misaligned<T>& got, const Array& expected, double tolerance, const std::string& what) {
-  ASSERT_EQ(got.size(), expected.size()) << what;
-  double largest = 1;
-  for (double x : expected) largest = std::max(largest, std::abs(x));
-  for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(got.data()[i], expected[i], tolerance * largest) << what << "[" << i << "]";
   }
 }
 

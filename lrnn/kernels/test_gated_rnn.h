@@ -14,6 +14,7 @@
 #include "lrnn/base/rng.h"
 #include "lrnn/kernels/for_each_target.h"
 #include "lrnn/kernels/gated_rnn.h"
+#include "lrnn/kernels/misaligned.h"
 
 namespace lrnn::kernels {
 
@@ -124,32 +125,6 @@ GatedRnnTensors GatedRnnOracle(const GatedRnnProblem& p, uint64_t seed) {
   return t;
 }
 
-// A copy in T at an address that is not a multiple of the vector size.
-template <typename T>
-class Misaligned {
- public:
-  explicit Misaligned(const Array& values) : storage_(values.size() + 1), empty_(values.empty()) {
-    std::copy(values.begin(), values.end(), storage_.begin() + 1);
-  }
-  explicit Misaligned(size_t size) : storage_(size + 1, std::numeric_limits<T>::quiet_NaN()), empty_(size == 0) {}
-  T* data() { return empty_ ? nullptr : storage_.data() + 1; }
-  size_t size() const { return storage_.size() - 1; }
-
- private:
-  std::vector<T> storage_;
-  bool empty_;
-};
-
-template <typename T>
-void ExpectGatedRnnNear(Misaligned<T>& got, const Array& expected, double tolerance, const std::string& what) {
-  ASSERT_EQ(got.size(), expected.size()) << what;
-  double largest = 1;
-  for (double x : expected) largest = std::max(largest, std::abs(x));
-  for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(got.data()[i], expected[i], tolerance * largest) << what << "[" << i << "]";
-  }
-}
-
 // Outputs within 1e-5 (float) or 1e-12 (double) of the largest, gradients within 2e-5 or what differences allow.
 template <typename T, typename SavedSize, typename Forward, typename Backward>
 void CheckGatedRnn(const GatedRnnProblem& p, const GatedRnnTensors& want, int threads, const SavedSize& saved_size,
@@ -162,14 +137,14 @@ void CheckGatedRnn(const GatedRnnProblem& p, const GatedRnnTensors& want, int th
       d_bias(want.bias.size()), d_initial(want.initial.size());
   const GatedRnnInputs<T> in{x.data(), token, head, R.data(), bias.data(), initial.data()};
   forward(shape, in, GatedRnnOutputs<T>{y.data(), final.data(), saved.data()}, threads);
-  ExpectGatedRnnNear(y, want.y, sizeof(T) == 4 ? 1e-5 : 1e-12, "y");
-  ExpectGatedRnnNear(final, want.final, sizeof(T) == 4 ? 1e-5 : 1e-12, "final_state");
+  ExpectNear(y, want.y, sizeof(T) == 4 ? 1e-5 : 1e-12, "y");
+  ExpectNear(final, want.final, sizeof(T) == 4 ? 1e-5 : 1e-12, "final_state");
   backward(shape, in, saved.data(), d_y.data(), d_final.data(),
            GatedRnnGradients<T>{d_x.data(), token, head, d_bias.data(), d_initial.data()}, threads);
   const double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-7;
-  ExpectGatedRnnNear(d_x, want.d_x, tolerance, "d_x");
-  ExpectGatedRnnNear(d_bias, want.d_bias, tolerance, "d_bias");
-  ExpectGatedRnnNear(d_initial, want.d_initial, tolerance, "d_initial_state");
+  ExpectNear(d_x, want.d_x, tolerance, "d_x");
+  ExpectNear(d_bias, want.d_bias, tolerance, "d_bias");
+  ExpectNear(d_initial, want.d_initial, tolerance, "d_initial_state");
 }
 
 // All problems, on all targets.
