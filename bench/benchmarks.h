@@ -8,10 +8,10 @@
 namespace lrnn::bench {
 
 struct Limits {
-  int threads = 1;
-  double fma = 0;   // flops a second
-  double exp = 0;   // exponentials a second
-  double read = 0;  // bytes a second
+  int threads;
+  Limit fma;   // flops
+  Limit exp;   // exponentials
+  Limit read;  // bytes
 };
 
 Limits BenchMachine(Table& table, int threads);

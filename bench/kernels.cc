@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "bench/benchmarks.h"
-#include "bench/equal_sequences.h"
+#include "bench/forward_and_backward.h"
+#include "bench/lengths.h"
 #include "lrnn/ops/delta_rule.h"
 #include "lrnn/ops/selective_scan.h"
 #include "lrnn/ops/torch.h"
@@ -27,21 +28,18 @@ struct DeltaRuleProblem {
 
   double Steps() const { return static_cast<double>(batch.tokens() * heads * householders); }
 
-  Duration Run() const {
+  Work Run() const {
     torch::manual_seed(1);
     const int64_t T = batch.tokens(), H = heads, K = width, n = householders;
-    const auto leaf = [&](Tensor x) { return x.requires_grad_(backward); };
-    const Tensor q = leaf(torch::randn({T, H, K})), v = leaf(torch::randn({T, n, H, K}));
-    const Tensor keys = torch::randn({T, n, H, K});
-    const Tensor k = leaf(keys / keys.norm(2, -1, /*keepdim=*/true));
-    const Tensor b = leaf(torch::rand({T, n, H}) * beta), decay = leaf(torch::rand({T, H}) * 0.1 + 0.9);
-    const Tensor d_o = torch::randn({T, H, K});
-    const ops::Sequences packed = batch.Packed();
+    const Tensor q = torch::randn({T, H, K}), v = torch::randn({T, n, H, K});
+    const Tensor keys = torch::randn({T, n, H, K}), k = keys / keys.norm(2, -1, /*keepdim=*/true);
+    const Tensor b = torch::rand({T, n, H}) * beta, decay = torch::rand({T, H}) * 0.1 + 0.9;
+    std::vector<Tensor> inputs = {q, k, v, b};
+    if (gate) inputs.push_back(decay);
     const auto form = eager ? ops::DeltaRuleAten : ops::DeltaRule;
-    return Measure([&] {
+    return ForwardAndBackward(inputs, backward, [=, gate = gate, packed = batch.Packed()] {
       const c10::optional<Tensor> gates = gate ? c10::make_optional(decay) : c10::nullopt;
-      const Tensor o = form(q, k, v, b, gates, {.scale = 0.1}, packed, c10::nullopt).o;
-      if (backward) o.backward(d_o);
+      return form(q, k, v, b, gates, {.scale = 0.1}, packed, c10::nullopt).o;
     });
   }
 };
@@ -53,54 +51,64 @@ struct ScanProblem {
 
   double Exps() const { return static_cast<double>(batch.tokens() * channels * 16); }
 
-  Duration Run() const {
+  Work Run() const {
     torch::manual_seed(1);
     const int64_t T = batch.tokens();
-    const auto leaf = [&](Tensor x) { return x.requires_grad_(backward); };
-    const Tensor u = leaf(torch::randn({T, channels})), delta = leaf(torch::randn({T, channels}) - 3);
-    const Tensor A = leaf(-torch::rand({channels, 16}) * 16), B = leaf(torch::randn({T, 16}));
-    const Tensor C = leaf(torch::randn({T, 16})), D = leaf(torch::ones({channels})), d_y = torch::randn({T, channels});
-    const ops::Sequences packed = batch.Packed();
+    const Tensor u = torch::randn({T, channels}), delta = torch::randn({T, channels}) - 3;
+    const Tensor A = -torch::rand({channels, 16}) * 16, B = torch::randn({T, 16}), C = torch::randn({T, 16});
+    const Tensor D = torch::ones({channels});
     const auto form = eager ? ops::SelectiveScanAten : ops::SelectiveScan;
-    return Measure([&] {
-      const Tensor y = form(u, delta, A, B, C, D, c10::nullopt, c10::nullopt,
-                            {.delta_softplus = true, .allow_neg_eigval = extended}, packed, c10::nullopt)
-                           .y;
-      if (backward) y.backward(d_y);
+    return ForwardAndBackward({u, delta, A, B, C, D}, backward, [=, extended = extended, packed = batch.Packed()] {
+      return form(u, delta, A, B, C, D, c10::nullopt, c10::nullopt,
+                  {.delta_softplus = true, .allow_neg_eigval = extended}, packed, c10::nullopt)
+          .y;
     });
   }
 };
 
-void AddDeltaRule(Table& table, const std::string& name, const DeltaRuleProblem& problem, double flops, double peak,
+// A row; without a goal if that is 0.
+void AddShare(Table& table, const std::string& name, int64_t tokens, const Share& share, double goal) {
+  const std::string speed = fmt::format("{:.3g} ms, {:.0f}k tokens/s", share.time.seconds * 1e3,
+                                        static_cast<double>(tokens) / share.time.seconds * 1e-3);
+  goal > 0 ? table.Add(name, speed, share.share, Goal::kAtLeast, goal, share.time.contended)
+           : table.Add(name, fmt::format("{}, {:.3g}", speed, share.share), share.time.contended);
+}
+
+void AddDeltaRule(Table& table, const std::string& name, const DeltaRuleProblem& problem, const Limits& limits,
                   double goal) {
-  const Duration time = problem.Run();
-  const double rate = flops * static_cast<double>(problem.width * problem.width) * problem.Steps() / time.seconds;
-  table.Add(name,
-            fmt::format("{:.0f} GFLOP/s, {:.0f}k tokens/s", rate * 1e-9,
-                        static_cast<double>(problem.batch.tokens()) / time.seconds * 1e-3),
-            rate / peak, Goal::kAtLeast, goal, time.contended);
+  const double flops = (problem.backward ? 22 : 6) * static_cast<double>(problem.width * problem.width);
+  AddShare(table, name, problem.batch.tokens(), MeasureShare(problem.Run(), flops * problem.Steps(), limits.fma), goal);
 }
 
-void AddRatio(Table& table, const std::string& name, const Duration& of, const Duration& to, double factor, Goal goal,
-              double bound) {
-  table.Add(name, fmt::format("{:.3g} ms to {:.3g} ms", of.seconds * 1e3, to.seconds * 1e3),
-            of.seconds / to.seconds * factor, goal, bound, of.contended || to.contended);
+void AddScan(Table& table, const std::string& name, const ScanProblem& problem, const Limits& limits, double goal) {
+  AddShare(table, name, problem.batch.tokens(), MeasureShare(problem.Run(), problem.Exps(), limits.exp), goal);
 }
 
-void AddScan(Table& table, const std::string& name, const ScanProblem& problem, double limit, double goal) {
-  const Duration time = problem.Run();
-  const double rate = problem.Exps() / time.seconds;
-  table.Add(name,
-            fmt::format("{:.2f} G/s, {:.0f}k tokens/s", rate * 1e-9,
-                        static_cast<double>(problem.batch.tokens()) / time.seconds * 1e-3),
-            rate / limit, Goal::kAtLeast, goal, time.contended);
+// Sequences of growing length, each against the shortest, which stands for as many tokens.
+void AddTimePerToken(Table& table, DeltaRuleProblem problem) {
+  problem.batch = {1, 256};
+  const Work shortest = problem.Run();
+  double fastest = 1, slowest = 1;
+  bool contended = false;
+  for (const int64_t length : {4096, 65536, 262144}) {
+    problem.batch = {1, length};
+    const int64_t times = length / 256;
+    const Ratio ratio = MeasureRatio(problem.Run(), [&] {
+      for (int64_t i = 0; i < times; ++i) shortest();
+    });
+    fastest = std::min(fastest, ratio.ratio), slowest = std::max(slowest, ratio.ratio);
+    contended |= ratio.contended();
+  }
+  table.Add("time per token of one sequence, 256 to 262,144 tokens",
+            fmt::format("{:.3g} to {:.3g} times that of 256", fastest, slowest), slowest / fastest, Goal::kAtMost, 1.1,
+            contended);
 }
 
 }  // namespace
 
 void BenchDeltaRule(Table& table, const Limits& limits) {
   table.Section("Delta rule: share of the FMA peak, 6 K V flops a step and head forward, 22 K V with backward");
-  const DeltaRuleProblem narrow{.batch = {32, 256}, .heads = 4, .width = 32};
+  const DeltaRuleProblem narrow{.batch = {8, 256}, .heads = 4, .width = 32};
   const DeltaRuleProblem wide{.batch = {1, 2048}, .heads = 8, .width = 128};
   const auto with = [](DeltaRuleProblem problem, auto change) {
     change(problem);
@@ -109,56 +117,47 @@ void BenchDeltaRule(Table& table, const Limits& limits) {
   const auto back = [&](const DeltaRuleProblem& problem) {
     return with(problem, [](DeltaRuleProblem& p) { p.backward = true; });
   };
-  AddDeltaRule(table, "forward, 4 heads of 32", narrow, 6, limits.fma, 0.85);
-  AddDeltaRule(table, "forward, 8 heads of 128", wide, 6, limits.fma, 0.75);
-  AddDeltaRule(table, "forward and backward, 4 heads of 32", back(narrow), 22, limits.fma, 0.55);
-  AddDeltaRule(table, "forward and backward, 8 heads of 128", back(wide), 22, limits.fma, 0.55);
-  const Duration plain = back(narrow).Run();
-  AddRatio(table, "four Householder steps, per step, to one",
-           back(with(narrow, [](auto& p) { p.householders = 4; })).Run(), plain, 0.25, Goal::kAtMost, 1.1);
-  AddRatio(table, "with a gate, to without", back(with(narrow, [](auto& p) { p.gate = true; })).Run(), plain, 1,
-           Goal::kAtMost, 1.1);
-  AddRatio(table, "beta up to 2, to beta up to 1", plain, back(with(narrow, [](auto& p) { p.beta = 1; })).Run(), 1,
-           Goal::kAtMost, 1.02);
-  AddRatio(table, "ATen form, to the kernel, 4 heads of 32", back(with(narrow, [](auto& p) { p.eager = true; })).Run(),
-           plain, 1, Goal::kAtLeast, 15);
-  AddRatio(table, "ATen form, to the kernel, 8 heads of 128", back(with(wide, [](auto& p) { p.eager = true; })).Run(),
-           back(wide).Run(), 1, Goal::kAtLeast, 7);
-
-  double fastest = 1e30, slowest = 0;
-  bool contended = false;
-  for (const int64_t length : {256, 4096, 65536, 262144}) {
-    DeltaRuleProblem problem = back(narrow);
-    problem.batch = {1, length};
-    const Duration time = problem.Run();
-    const double per_token = time.seconds / static_cast<double>(length);
-    fastest = std::min(fastest, per_token), slowest = std::max(slowest, per_token);
-    contended |= time.contended;
-  }
-  table.Add("time per token of one sequence, 256 to 262,144 tokens",
-            fmt::format("{:.2f} to {:.2f} us", fastest * 1e6, slowest * 1e6), slowest / fastest, Goal::kAtMost, 1.1,
-            contended);
+  const DeltaRuleProblem large = with(narrow, [](auto& p) { p.batch.sequences = 32; });
+  AddDeltaRule(table, "forward, 4 heads of 32", narrow, limits, 0.85);
+  AddDeltaRule(table, "forward, 8 heads of 128", wide, limits, 0.75);
+  AddDeltaRule(table, "forward and backward, 4 heads of 32", back(narrow), limits, 0.55);
+  AddDeltaRule(table, "forward and backward, 8 heads of 128", back(wide), limits, 0.55);
+  AddDeltaRule(table, "forward, 4 heads of 32, four times the tokens: from memory", large, limits, 0);
+  AddDeltaRule(table, "forward and backward, the same", back(large), limits, 0);
+  const Work plain = back(narrow).Run();
+  Ratio four = MeasureRatio(back(with(narrow, [](auto& p) { p.householders = 4; })).Run(), plain);
+  four.ratio /= 4;
+  table.Add("four Householder steps, per step, to one", four, Goal::kAtMost, 1.1);
+  table.Add("with a gate, to without", MeasureRatio(back(with(narrow, [](auto& p) { p.gate = true; })).Run(), plain),
+            Goal::kAtMost, 1.1);
+  table.Add("beta up to 2, to beta up to 1", MeasureRatio(plain, back(with(narrow, [](auto& p) { p.beta = 1; })).Run()),
+            Goal::kAtMost, 1.02);
+  table.Add("ATen form, to the kernel, 4 heads of 32",
+            MeasureRatio(back(with(narrow, [](auto& p) { p.eager = true; })).Run(), plain), Goal::kAtLeast, 15);
+  table.Add("ATen form, to the kernel, 8 heads of 128",
+            MeasureRatio(back(with(wide, [](auto& p) { p.eager = true; })).Run(), back(wide).Run()), Goal::kAtLeast, 7);
+  AddTimePerToken(table, back(narrow));
 }
 
 void BenchSelectiveScan(Table& table, const Limits& limits) {
   table.Section("Selective scan: share of the exp limit, one exp a channel, state and token");
-  const ScanProblem narrow{.batch = {64, 256}, .channels = 256}, wide{.batch = {1, 2048}, .channels = 1536};
+  const ScanProblem narrow{.batch = {8, 256}, .channels = 256}, wide{.batch = {1, 2048}, .channels = 1536};
   const auto with = [](ScanProblem problem, bool backward, bool extended, bool eager) {
     problem.backward = backward, problem.extended = extended, problem.eager = eager;
     return problem;
   };
-  AddScan(table, "forward, 256 channels", narrow, limits.exp, 0.7);
-  AddScan(table, "forward, 1,536 channels", wide, limits.exp, 0.7);
-  AddScan(table, "forward and backward, 256 channels", with(narrow, true, false, false), limits.exp, 0.2);
-  AddScan(table, "forward and backward, 1,536 channels", with(wide, true, false, false), limits.exp, 0.2);
-  AddRatio(table, "[-1,1] to [0,1], forward", with(narrow, false, true, false).Run(), narrow.Run(), 1, Goal::kAtMost,
-           1.02);
-  AddRatio(table, "[-1,1] to [0,1], forward and backward", with(narrow, true, true, false).Run(),
-           with(narrow, true, false, false).Run(), 1, Goal::kAtMost, 1.02);
-  ScanProblem small = narrow;
-  small.batch = {8, 256};
-  AddRatio(table, "ATen form, to the kernel, 256 channels", with(small, true, false, true).Run(),
-           with(small, true, false, false).Run(), 1, Goal::kAtLeast, 25);
+  AddScan(table, "forward, 256 channels", narrow, limits, 0.7);
+  AddScan(table, "forward, 1,536 channels", wide, limits, 0.7);
+  AddScan(table, "forward and backward, 256 channels", with(narrow, true, false, false), limits, 0.2);
+  AddScan(table, "forward and backward, 1,536 channels", with(wide, true, false, false), limits, 0.2);
+  table.Add("[-1,1] to [0,1], forward", MeasureRatio(with(narrow, false, true, false).Run(), narrow.Run()),
+            Goal::kAtMost, 1.02);
+  table.Add("[-1,1] to [0,1], forward and backward",
+            MeasureRatio(with(narrow, true, true, false).Run(), with(narrow, true, false, false).Run()), Goal::kAtMost,
+            1.02);
+  table.Add("ATen form, to the kernel, 256 channels",
+            MeasureRatio(with(narrow, true, false, true).Run(), with(narrow, true, false, false).Run()), Goal::kAtLeast,
+            25);
 }
 
 }  // namespace lrnn::bench

@@ -22,11 +22,10 @@ double AddProduct(Table& table, const std::string& name, int64_t rows, int64_t i
 
 Limits BenchMachine(Table& table, int threads) {
   table.Section(fmt::format("Limits of this machine, {} threads", threads));
-  const Limits limits{
-      .threads = threads, .fma = FmaPeak(threads), .exp = ExpRate(threads), .read = ReadBandwidth(threads)};
-  table.Add("single-precision multiply-adds", fmt::format("{:.0f} GFLOP/s", limits.fma * 1e-9));
-  table.Add("exponentials", fmt::format("{:.2f} G/s", limits.exp * 1e-9));
-  table.Add("reading memory", fmt::format("{:.1f} GB/s", limits.read * 1e-9));
+  const Limits limits{threads, FmaPeak(threads), ExpRate(threads), ReadBandwidth(threads)};
+  table.Add("single-precision multiply-adds", fmt::format("{:.0f} GFLOP/s", limits.fma.Rate() * 1e-9));
+  table.Add("exponentials", fmt::format("{:.2f} G/s", limits.exp.Rate() * 1e-9));
+  table.Add("reading memory", fmt::format("{:.1f} GB/s", limits.read.Rate() * 1e-9));
   const double fp32 =
       AddProduct(table, "matrix product [20480 x 128] [128 x 128], fp32", 20480, 128, 128, torch::kFloat32);
   AddProduct(table, "matrix product [1024 x 1024] [1024 x 1024], fp32", 1024, 1024, 1024, torch::kFloat32);

@@ -79,6 +79,8 @@ HWY_AFTER_NAMESPACE();
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -94,7 +96,7 @@ HWY_EXPORT(ReadLoop);
 namespace {
 
 struct CpuTimes {
-  double all = 0;  // busy seconds of all processes, and of this one
+  double all = 0;  // seconds in which the cores were not ours to use, or used; and used by this process
   double own = 0;
 };
 
@@ -103,63 +105,109 @@ CpuTimes Now() {
   const double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::ifstream stat("/proc/stat");
   std::string name;
-  double user = 0, nice = 0, system = 0;
-  if (stat >> name >> user >> nice >> system) now.all = (user + nice + system) * tick;
+  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, interrupts = 0, soft_interrupts = 0, stolen = 0;
+  if (stat >> name >> user >> nice >> system >> idle >> wait >> interrupts >> soft_interrupts >> stolen) {
+    now.all = (user + nice + system + stolen) * tick;
+  }
   tms own{};
   times(&own);
   now.own = static_cast<double>(own.tms_utime + own.tms_stime) * tick;
   return now;
 }
 
-// Units of `loop` a second, all threads together, best of five.
-template <typename Loop>
-double Rate(int threads, const Loop& loop) {
-  double best = 0;
-  for (int run = 0; run < 5; ++run) {
-    std::vector<double> units(threads);
-    const Timer timer;
-    ParallelFor(threads, threads, [&](int64_t i) { units[i] = loop(i); });
-    double sum = 0;
-    for (const double u : units) sum += u;
-    best = std::max(best, sum / timer.Seconds());
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Seconds of every work in every turn.
+struct Turns {
+  std::vector<std::vector<double>> seconds;
+  bool contended = false;
+
+  Duration Time(size_t work) const { return {Median(seconds[work]), contended}; }
+  // The median of what `quotient` makes of a turn's seconds of the first work and the second.
+  template <typename Quotient>
+  double MedianOf(const Quotient& quotient) const {
+    std::vector<double> values;
+    for (size_t turn = 0; turn < seconds[0].size(); ++turn) {
+      values.push_back(quotient(seconds[0][turn], seconds[1][turn]));
+    }
+    return Median(values);
   }
-  return best;
+};
+
+// All works once to warm up, then in turns: for about half a second a work, and at least five turns.
+Turns RunInTurns(const std::vector<Work>& works) {
+  for (const Work& work : works) work();
+  Turns turns;
+  turns.seconds.resize(works.size());
+  const CpuTimes before = Now();
+  const Timer whole;
+  while (turns.seconds[0].size() < 5 || whole.Seconds() < 0.5 * static_cast<double>(works.size())) {
+    for (size_t i = 0; i < works.size(); ++i) {
+      const Timer timer;
+      works[i]();
+      turns.seconds[i].push_back(timer.Seconds());
+    }
+  }
+  const CpuTimes after = Now();
+  turns.contended = (after.all - before.all) - (after.own - before.own) > 0.05 * whole.Seconds();
+  return turns;
 }
 
 }  // namespace
 
-Duration Measure(const std::function<void()>& work) {
-  work();
-  std::vector<double> seconds;
-  const CpuTimes before = Now();
-  const Timer whole;
-  while (seconds.size() < 5 || whole.Seconds() < 0.5) {
+Duration Measure(const Work& work) { return RunInTurns({work}).Time(0); }
+
+Share MeasureShare(const Work& work, double units, const Limit& limit) {
+  const double limit_units = limit.Run();
+  const Turns turns = RunInTurns({work, [&] { limit.Run(); }});
+  return {turns.Time(0),
+          turns.MedianOf([&](double of_work, double of_limit) { return units / of_work * of_limit / limit_units; })};
+}
+
+Ratio MeasureRatio(const Work& of, const Work& to) {
+  const Turns turns = RunInTurns({of, to});
+  return {turns.Time(0), turns.Time(1), turns.MedianOf([](double a, double b) { return a / b; })};
+}
+
+Limit::Limit(int threads, std::function<double(int64_t)> loop) : threads_(threads), loop_(std::move(loop)) {}
+
+double Limit::Run() const {
+  std::vector<double> units(threads_);
+  ParallelFor(threads_, threads_, [&](int64_t i) { units[i] = loop_(i); });
+  return std::accumulate(units.begin(), units.end(), 0.0);
+}
+
+double Limit::Rate() const {
+  double best = 0;
+  for (int run = 0; run < 5; ++run) {
     const Timer timer;
-    work();
-    seconds.push_back(timer.Seconds());
+    const double units = Run();
+    best = std::max(best, units / timer.Seconds());
   }
-  const CpuTimes after = Now();
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<long>(seconds.size() / 2), seconds.end());
-  const double others = (after.all - before.all) - (after.own - before.own);
-  return {seconds[seconds.size() / 2], others > 0.05 * whole.Seconds()};
+  return best;
 }
 
-double FmaPeak(int threads) {
-  return Rate(threads, [](int64_t) { return HWY_DYNAMIC_DISPATCH(FmaLoop)(5'000'000); });
+// Each loop takes about ten milliseconds.
+Limit FmaPeak(int threads) {
+  return {threads, [](int64_t) { return HWY_DYNAMIC_DISPATCH(FmaLoop)(5'000'000); }};
 }
 
-double ExpRate(int threads) {
-  return Rate(threads, [](int64_t) { return HWY_DYNAMIC_DISPATCH(ExpLoop)(200'000); });
+Limit ExpRate(int threads) {
+  return {threads, [](int64_t) { return HWY_DYNAMIC_DISPATCH(ExpLoop)(40'000); }};
 }
 
-double ReadBandwidth(int threads) {
-  constexpr size_t kSize = size_t{64} << 20;  // floats of each thread: far more than any cache
-  std::vector<hwy::AlignedFreeUniquePtr<float[]>> numbers;
+Limit ReadBandwidth(int threads) {
+  constexpr size_t kSize = size_t{32} << 20;  // floats of each thread: far more than any cache
+  std::vector<std::shared_ptr<float[]>> numbers;
   for (int i = 0; i < threads; ++i) {
     numbers.push_back(hwy::AllocateAligned<float>(kSize));
     std::fill_n(numbers.back().get(), kSize, 1.0f);
   }
-  return Rate(threads, [&](int64_t i) { return HWY_DYNAMIC_DISPATCH(ReadLoop)(numbers[i].get(), kSize); });
+  return {threads, [numbers](int64_t i) { return HWY_DYNAMIC_DISPATCH(ReadLoop)(numbers[i].get(), kSize); }};
 }
 
 }  // namespace lrnn::bench

@@ -1,22 +1,57 @@
 // What this machine can do at most, measured on the spot, and how long something takes on it.
+//
+// A machine that others use too is slower in one moment than in the next. So what is compared runs in turns, each turn
+// gives one quotient, and the median of the quotients counts.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace lrnn::bench {
 
-// The median of several runs; `contended` when other processes used more than 5 % of the cores meanwhile.
+using Work = std::function<void()>;
+
+// The median of several runs; `contended` when others, processes or the machine's other tenants, used more than 5 % of
+// the cores meanwhile.
 struct Duration {
   double seconds = 0;
   bool contended = false;
 };
 
 // Runs `work` once to warm up, then for about half a second and at least five times.
-Duration Measure(const std::function<void()>& work);
+Duration Measure(const Work& work);
 
-// All with the given number of threads.
-double FmaPeak(int threads);        // single-precision multiply-adds, 2 flops each, a second
-double ExpRate(int threads);        // single-precision exponentials a second
-double ReadBandwidth(int threads);  // bytes a second, from memory
+// A loop that does nothing but what is limited, on a number of threads.
+class Limit {
+ public:
+  // loop(thread): how much it did, in units.
+  Limit(int threads, std::function<double(int64_t)> loop);
+
+  double Run() const;   // units of one run, all threads together
+  double Rate() const;  // units a second, best of five runs
+
+ private:
+  int threads_;
+  std::function<double(int64_t)> loop_;
+};
+
+Limit FmaPeak(int threads);        // single-precision multiply-adds, 2 flops each
+Limit ExpRate(int threads);        // single-precision exponentials
+Limit ReadBandwidth(int threads);  // bytes, from memory
+
+// How much of a limit `work` reaches, which does `units` of it.
+struct Share {
+  Duration time;
+  double share = 0;
+};
+Share MeasureShare(const Work& work, double units, const Limit& limit);
+
+// How many times as long as the other the one takes.
+struct Ratio {
+  Duration of, to;
+  double ratio = 0;
+  bool contended() const { return of.contended || to.contended; }
+};
+Ratio MeasureRatio(const Work& of, const Work& to);
 
 }  // namespace lrnn::bench

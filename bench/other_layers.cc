@@ -2,7 +2,8 @@
 // memory where it is small. "Within twice of the limit" is the goal.
 
 #include "bench/benchmarks.h"
-#include "bench/equal_sequences.h"
+#include "bench/forward_and_backward.h"
+#include "bench/lengths.h"
 #include "lrnn/ops/attention.h"
 #include "lrnn/ops/diagonal_scan.h"
 #include "lrnn/ops/gated_rnn.h"
@@ -15,21 +16,11 @@ namespace {
 
 using torch::Tensor;
 
-// `forward` gives an output from the inputs, whose gradients are taken too if asked for.
-Duration Run(const std::vector<Tensor>& inputs, bool backward, const std::function<Tensor()>& forward) {
-  for (Tensor input : inputs) input.requires_grad_(backward);
-  const Tensor gradient = torch::randn_like(forward());
-  return Measure([&] {
-    const Tensor y = forward();
-    if (backward) torch::autograd::grad({y}, inputs, {gradient});
-  });
-}
-
-// `work` is how much was done, in the unit of the limit: flops or bytes.
-void AddShare(Table& table, const std::string& name, const Duration& time, double work, double limit, double goal) {
-  const double rate = work / time.seconds;
-  table.Add(name, fmt::format("{:.3g} of {:.3g} G/s", rate * 1e-9, limit * 1e-9), rate / limit, Goal::kAtLeast, goal,
-            time.contended);
+// `work` does `units` of what is limited: flops or bytes.
+void AddShare(Table& table, const std::string& name, const Work& work, double units, const Limit& limit) {
+  const Share share = MeasureShare(work, units, limit);
+  table.Add(name, fmt::format("{:.3g} ms, {:.3g} G/s", share.time.seconds * 1e3, units / share.time.seconds * 1e-9),
+            share.share, Goal::kAtLeast, 0.5, share.time.contended);
 }
 
 struct LinearAttentionProblem {
@@ -43,31 +34,31 @@ struct LinearAttentionProblem {
       AddShare(table,
                fmt::format("{}, {} heads of {}, {} x {} tokens{}", per_channel ? "GLA" : "Mamba-2, mLSTM", heads, width,
                            sequences, length, backward ? ", with backward" : ""),
-               Time(backward, kernels::LinearAttentionForm::kAuto, -1), flops, limits.fma, 0.5);
+               Run(backward, kernels::LinearAttentionForm::kAuto, -1), flops, limits.fma);
     }
   }
 
   void AddCostOfSigns(Table& table) const {
     using Form = kernels::LinearAttentionForm;
     for (const bool backward : {false, true}) {
-      const Duration with = Time(backward, Form::kSignedLog, 0), without = Time(backward, Form::kPositiveLog, 0);
       table.Add(fmt::format("log-space with signs, to without, a decay a {}{}", per_channel ? "channel" : "head",
                             backward ? ", with backward" : ""),
-                fmt::format("{:.3g} ms to {:.3g} ms", with.seconds * 1e3, without.seconds * 1e3),
-                with.seconds / without.seconds, Goal::kAtMost, 1.1, with.contended || without.contended);
+                MeasureRatio(Run(backward, Form::kSignedLog, 0), Run(backward, Form::kPositiveLog, 0)), Goal::kAtMost,
+                1.1);
     }
   }
 
   // Decays are uniform in [lowest, 1].
-  Duration Time(bool backward, kernels::LinearAttentionForm form, double lowest) const {
+  Work Run(bool backward, kernels::LinearAttentionForm form, double lowest) const {
     torch::manual_seed(1);
     const int64_t T = sequences * length, H = heads, K = width;
     const Tensor q = torch::randn({T, H, K}), k = torch::randn({T, H, K}), v = torch::randn({T, H, K});
     const std::vector<int64_t> shape = per_channel ? std::vector{T, H, K} : std::vector{T, H};
     const Tensor decay = lowest + (1 - lowest) * torch::rand(shape);
     const ops::Sequences packed = EqualSequences(sequences, length);
-    return Run({q, k, v, decay}, backward,
-               [&] { return ops::LinearAttention(q, k, v, decay, {.scale = 0.1, .form = form}, packed).o; });
+    return ForwardAndBackward({q, k, v, decay}, backward, [=] {
+      return ops::LinearAttention(q, k, v, decay, {.scale = 0.1, .form = form}, packed).o;
+    });
   }
 };
 
@@ -78,8 +69,8 @@ void AddScans(Table& table, const Limits& limits) {
   for (const bool backward : {false, true}) {
     // Reads a and b, writes h; backward reads a, h and dh, writes da and db.
     AddShare(table, fmt::format("diagonal, 256 channels{}", backward ? ", with backward" : ""),
-             Run({a, b}, backward, [&] { return ops::DiagonalScan(a, b, packed); }),
-             4.0 * (backward ? 8 : 3) * static_cast<double>(T * D), limits.read, 0.5);
+             ForwardAndBackward({a, b}, backward, [&] { return ops::DiagonalScan(a, b, packed); }),
+             4.0 * (backward ? 8 : 3) * static_cast<double>(T * D), limits.read);
   }
 
   const int64_t n = 64;
@@ -90,8 +81,8 @@ void AddScans(Table& table, const Limits& limits) {
   // S <- A S + B with a state [n, n]: 2 n^3 flops a token, 6 n^3 with backward.
   for (const bool backward : {false, true}) {
     AddShare(table, fmt::format("matrices by token, 64 x 64{}", backward ? ", with backward" : ""),
-             Run({A, B}, backward, [&] { return ops::MatrixScan(A, B, few, c10::nullopt, which); }),
-             (backward ? 6.0 : 2.0) * static_cast<double>(tokens * n * n * n), limits.fma, 0.5);
+             ForwardAndBackward({A, B}, backward, [&] { return ops::MatrixScan(A, B, few, c10::nullopt, which); }),
+             (backward ? 6.0 : 2.0) * static_cast<double>(tokens * n * n * n), limits.fma);
   }
 }
 
@@ -104,27 +95,25 @@ void AddAttention(Table& table, const Limits& limits) {
   for (const bool backward : {false, true}) {
     // 4 K flops for each pair that sees each other; 14 with backward, which forms the scores again.
     AddShare(table, fmt::format("softmax attention, 2,048 tokens, 4 heads of 64{}", backward ? ", with backward" : ""),
-             Run({q, k, v}, backward, [&] { return ops::Attention(q, k, v, 0.125, packed, packed); }),
-             (backward ? 14.0 : 4.0) * static_cast<double>(K) * pairs, limits.fma, 0.5);
+             ForwardAndBackward({q, k, v}, backward, [&] { return ops::Attention(q, k, v, 0.125, packed, packed); }),
+             (backward ? 14.0 : 4.0) * static_cast<double>(K) * pairs, limits.fma);
   }
 }
 
 // Against the same recurrence as a loop of torch operations, all sequences that still run at a time.
-void AddGatedRnns(Table& table) {
-  const ops::Sequences packed = EqualSequences(512, 40);
+void AddGatedRnns(Table& table, const std::string& lengths, const ops::Sequences& packed) {
   const int64_t T = packed.tokens();
   using Form = ops::GatedRnnResult (*)(const Tensor&, const Tensor&, const Tensor&, const ops::GatedRnnOptions&,
                                        const ops::Sequences&, const c10::optional<Tensor>&);
   const auto add = [&](const std::string& name, int64_t H, int64_t K, Form fused, Form eager) {
     const Tensor x = torch::randn({T, H, 4, K}), R = torch::randn({H, K, 4, K}) / 16, bias = torch::randn({H, 4, K});
     for (const bool backward : {false, true}) {
-      const auto time = [&](Form form) {
-        return Run({x, R, bias}, backward, [&] { return form(x, R, bias, {}, packed, c10::nullopt).y; });
+      const auto work = [&](Form form) {
+        return ForwardAndBackward({x, R, bias}, backward,
+                                  [&, form] { return form(x, R, bias, {}, packed, c10::nullopt).y; });
       };
-      const Duration loop = time(eager), kernel = time(fused);
-      table.Add(fmt::format("{}, loop of torch operations to the kernel{}", name, backward ? ", with backward" : ""),
-                fmt::format("{:.3g} ms to {:.3g} ms", loop.seconds * 1e3, kernel.seconds * 1e3),
-                loop.seconds / kernel.seconds, Goal::kAtLeast, 10, loop.contended || kernel.contended);
+      table.Add(fmt::format("{}, {}: torch loop to kernel{}", name, lengths, backward ? ", with backward" : ""),
+                MeasureRatio(work(eager), work(fused)), Goal::kAtLeast, 10);
     }
   };
   add("sLSTM, 4 heads of 32", 4, 32, ops::Slstm, ops::SlstmAten);
@@ -144,7 +133,8 @@ void BenchOtherLayers(Table& table, const Limits& limits) {
   LinearAttentionProblem{8, 256, 8, 64, false}.AddCostOfSigns(table);
   AddScans(table, limits);
   AddAttention(table, limits);
-  AddGatedRnns(table);
+  AddGatedRnns(table, "1,024 x 3 to 40", MixedSequences(1024, 3, 40));
+  AddGatedRnns(table, "512 x 40", EqualSequences(512, 40));
 }
 
 }  // namespace lrnn::bench

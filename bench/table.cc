@@ -24,6 +24,11 @@ void Table::Add(const std::string& work, const std::string& detail, double value
                     reached ? "reached" : "missed", contended ? ", contended" : ""));
 }
 
+void Table::Add(const std::string& work, const Ratio& ratio, Goal goal, double bound) {
+  Add(work, fmt::format("{:.3g} ms to {:.3g} ms", ratio.of.seconds * 1e3, ratio.to.seconds * 1e3), ratio.ratio, goal,
+      bound, ratio.contended());
+}
+
 void Table::Print(const std::string& work, const std::string& detail, const std::string& value,
                   const std::string& verdict) {
   fmt::print("  {:<58} {:<34} {:>7}  {}\n", work, detail, value, verdict);

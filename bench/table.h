@@ -16,6 +16,7 @@ class Table {
   // A limit or a figure without a goal.
   void Add(const std::string& work, const std::string& value, bool contended = false);
   void Add(const std::string& work, const std::string& detail, double value, Goal goal, double bound, bool contended);
+  void Add(const std::string& work, const Ratio& ratio, Goal goal, double bound);
 
   // The rows so far that miss their goal.
   int missed() const { return missed_; }

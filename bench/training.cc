@@ -58,7 +58,7 @@ struct Problem {
   torch::Tensor LogitsByTorch() { return EagerLogits(model, padded, lengths); }
 
   // A function that does the next step.
-  std::function<void()> Step() {
+  Work Step() {
     auto optimizer = std::make_shared<AdamW>(
         *model, model->WithoutWeightDecay(),
         kernels::AdamWOptions{.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .weight_decay = 0.1});
@@ -67,7 +67,7 @@ struct Problem {
       optimizer->Step(++step, 1e-4, threads);
     };
   }
-  std::function<void()> StepByTorch() {
+  Work StepByTorch() {
     auto optimizer = std::make_shared<torch::optim::AdamW>(
         model->parameters(), torch::optim::AdamWOptions(1e-4).betas({0.9, 0.99}).weight_decay(0.1));
     return [this, optimizer] {
@@ -87,7 +87,7 @@ struct Problem {
 
 // The matrix products of a step alone: y = x W^T, dx and dW of every linear layer, those that the model multiplies
 // together as one. The last MLP sees only the rows that have a target.
-Duration MeasureProducts(Problem& problem) {
+Work Products(Problem& problem) {
   const std::vector<std::vector<std::string>> groups = {{"attn.q_proj", "attn.k_proj", "attn.v_proj", "attn.b_proj"},
                                                         {"attn.o_proj"},
                                                         {"mlp.gate_proj", "mlp.up_proj"},
@@ -117,9 +117,9 @@ Duration MeasureProducts(Problem& problem) {
           {torch::randn({rows, weight.size(1)}).requires_grad_(), weight, torch::randn({rows, weight.size(0)})});
     }
   }
-  return Measure([&] {
+  return [products] {
     for (const Product& p : products) torch::autograd::grad({ops::Linear(p.x, p.weight)}, {p.x, p.weight}, {p.dy});
-  });
+  };
 }
 
 // The eager model must be the same function, or the comparison means nothing.
@@ -166,24 +166,20 @@ void BenchTraining(Table& table, const Limits& limits) {
   table.Section("Training step, two blocks of width 128, parity, 1,024 sequences of 3 to 40 tokens");
   for (const auto& [layer, eager_goal] : {std::pair<std::string, double>{"delta_net", 4}, {"mamba", 10}}) {
     Problem extended(layer, "[-1,1]", kSequences, limits.threads), original(layer, "[0,1]", kSequences, limits.threads);
-    const Duration time = Measure(extended.Step()), original_time = Measure(original.Step());
-    const double rate = static_cast<double>(extended.batch.tokens.size()) / time.seconds;
-    table.Add(layer, fmt::format("{:.0f} ms, {:.0f}k tokens/s", time.seconds * 1e3, rate * 1e-3), time.contended);
-    table.Add(layer + ", [-1,1] to [0,1]",
-              fmt::format("{:.3g} ms to {:.3g} ms", time.seconds * 1e3, original_time.seconds * 1e3),
-              time.seconds / original_time.seconds, Goal::kAtMost, 1.02, time.contended || original_time.contended);
-    const Duration products = MeasureProducts(extended);
+    const Ratio ranges = MeasureRatio(extended.Step(), original.Step());
+    const double rate = static_cast<double>(extended.batch.tokens.size()) / ranges.of.seconds;
+    table.Add(layer, fmt::format("{:.0f} ms, {:.0f}k tokens/s", ranges.of.seconds * 1e3, rate * 1e-3),
+              ranges.contended());
+    table.Add(layer + ", [-1,1] to [0,1]", ranges, Goal::kAtMost, 1.02);
     table.Add(layer + ", its matrix products alone, share of the step",
-              fmt::format("{:.3g} ms of {:.3g} ms", products.seconds * 1e3, time.seconds * 1e3),
-              products.seconds / time.seconds, Goal::kAtLeast, 0.6, time.contended || products.contended);
+              MeasureRatio(Products(extended), extended.Step()), Goal::kAtLeast, 0.6);
 
     Problem few(layer, "[-1,1]", kEagerSequences, limits.threads);
     CheckSameLogits(few);
-    const Duration eager = Measure(few.StepByTorch());
-    const double eager_rate = static_cast<double>(few.batch.tokens.size()) / eager.seconds;
-    table.Add(layer + ", useful tokens a second, to an eager model's",
-              fmt::format("{:.3g}k/s to {:.3g}k/s", rate * 1e-3, eager_rate * 1e-3), rate / eager_rate, Goal::kAtLeast,
-              eager_goal, time.contended || eager.contended);
+    // In turns with the whole batch, of which the eager model has a part: tokens a second are compared.
+    Ratio eager = MeasureRatio(few.StepByTorch(), extended.Step());
+    eager.ratio *= static_cast<double>(extended.batch.tokens.size()) / static_cast<double>(few.batch.tokens.size());
+    table.Add(layer + ", useful tokens a second, to an eager model's", eager, Goal::kAtLeast, eager_goal);
     const double bytes = PeakMemory(layer, false, limits.threads),
                  eager_bytes = PeakMemory(layer, true, limits.threads);
     if (bytes > 0 && eager_bytes > 0) {

@@ -46,7 +46,7 @@ template <typename T>
 void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T* final_state,
              const DeltaRuleSaved<T>& saved, const SequenceGroup& group, const HeadRange& heads,
              const int64_t* first_saved) {
-  PairRows<T> rows(shape.key_width);
+  PairRows<T> rows(shape.key_width, shape.value_width);
   std::vector<ForwardPass<T>> passes;
   passes.reserve(heads.end - heads.begin);
   for (int64_t head = heads.begin; head < heads.end; ++head) {

@@ -40,26 +40,31 @@ class BackwardPass {
         at_(shape, head),
         plan_(shape.householders),
         stride_(hwy::RoundUpTo(at_.K, LanesOf<T>())),
-        tile_(kColumns * stride_) {
+        tile_(kColumns * stride_),
+        segment_(SegmentOf(tile_)) {
     int64_t longest = 0;
     for (int64_t i = group.begin; i < group.end; ++i) {
       longest = std::max<int64_t>(longest, shape.cu_seqlens[i + 1] - shape.cu_seqlens[i]);
     }
     const int64_t chunks = plan_.ChunksOf(longest), rows = RowsSize(at_.K);
-    const int64_t segments = (std::min(SaveEvery(chunks), chunks) + kSegment - 1) / kSegment;
+    const int64_t segments = (std::min(SaveEvery(chunks), chunks) + segment_ - 1) / segment_;
+    const int64_t slots = kSlots * kColumns;
     const int64_t sizes[] = {std::max<int64_t>(1, segments) * tile_,
-                             (kSegment + 1) * tile_,
+                             std::min(segment_, chunks) * tile_ + tile_,
                              tile_,
                              rows,
-                             kSegment * kSlots * kColumns,
-                             kSlots * kColumns,
-                             kSlots * kColumns,
-                             2 * kSlots * kColumns,
+                             segment_ * slots,
+                             slots,
+                             slots,
+                             slots,
+                             slots,
+                             slots,
                              kSlots * stride_,
                              kSlots * stride_,
-                             kSlots * stride_};
-    T** const places[] = {&segment_starts_, &S_,        &G_,         &rows_, &w_, &z_, &d_w_,
-                          &factors_,        &S_d_read_, &S_d_error_, &G_w_};
+                             kSlots * stride_,
+                             kRows * stride_};
+    T** const places[] = {&segment_starts_, &S_,      &G_,       &rows_,     &w_,         &e_,   &z_,
+                          &d_error_,        &d_read_, &decayed_, &S_d_read_, &S_d_error_, &G_w_, &d_rows_};
     int64_t total = 0;
     for (int64_t size : sizes) total += size;
     scratch_ = hwy::AllocateAligned<T>(total);
@@ -79,6 +84,12 @@ class BackwardPass {
   }
 
  private:
+  // As many as fit into half of a second-level cache.
+  static int64_t SegmentOf(int64_t tile) {
+    constexpr int64_t kBytes = 262144;
+    return std::clamp<int64_t>(kBytes / std::max<int64_t>(1, tile * sizeof(T)), 16, 64);
+  }
+
   // state: [K, V] or null (zeros) -> tile: [column, padded K]
   void LoadTransposed(const T* state, T* tile) const {
     std::fill_n(tile, tile_, T{0});
@@ -103,17 +114,16 @@ class BackwardPass {
                        : in_.initial_state ? in_.initial_state + at_.state(sequence)
                                            : nullptr;
       const int64_t first = part * every, last = std::min(chunks, first + every);
-      const int64_t segments = (last - first + kSegment - 1) / kSegment;
+      const int64_t segments = (last - first + segment_ - 1) / segment_;
       LoadTransposed(state, segment_starts_);
       for (int64_t segment = 0; segment + 1 < segments; ++segment) {
         T* start = segment_starts_ + segment * tile_;
-        for (int64_t m = 0; m < kSegment; ++m) {
-          AdvanceChunk(first + segment * kSegment + m, m == 0 ? start : S_ + m * tile_,
-                       m + 1 == kSegment ? start + tile_ : S_ + (m + 1) * tile_, w_);
+        for (int64_t m = 0; m < segment_; ++m) {
+          AdvanceChunk(first + segment * segment_ + m, m == 0 ? start : S_, m + 1 == segment_ ? start + tile_ : S_, w_);
         }
       }
       for (int64_t segment = segments - 1; segment >= 0; --segment) {
-        const int64_t begin = first + segment * kSegment, end = std::min(last, begin + kSegment);
+        const int64_t begin = first + segment * segment_, end = std::min(last, begin + segment_);
         std::copy_n(segment_starts_ + segment * tile_, tile_, S_);
         for (int64_t m = begin; m < end; ++m) {
           AdvanceChunk(m, S_ + (m - begin) * tile_, m + 1 < end ? S_ + (m - begin + 1) * tile_ : nullptr,
@@ -129,32 +139,30 @@ class BackwardPass {
 
   // w of a chunk, and the state after it (if `to` is not null).
   void AdvanceChunk(int64_t m, const T* from, T* to, T* w) {
-    const Tag<T> d;
-    ChunkScalars<T>& chunk = chunk_;
-    LoadChunk<kReads, false>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
+    LoadChunk<kReads, false>(plan_, at_, in_, m, begin_, end_, rows_, chunk_);
     PrefetchSteps(m + 1);
-    for (int c = 0; c < kSlots; ++c) {
-      const T* errors = saved_.errors + (chunk.step[c] < 0 ? 0 : at_.v(chunk.step[c]) + column_);
-      for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
-        const auto e = chunk.step[c] < 0 || j >= columns_ ? hn::Zero(d) : LoadSome(errors + j, columns_ - j);
-        hn::Store(hn::Mul(hn::Set(d, chunk.beta[c]), e), d, w + c * kColumns + j);
-      }
-    }
+    LoadErrors(w, chunk_.beta);
     if (!to) return;
-    T* decayed = d_w_;
-    for (int c = 0; c < kSlots; ++c) Scale(chunk.to_end[c], w + c * kColumns, decayed + c * kColumns);
     if (in_.decay) {
-      AddRows<kSlots, true>(at_.K, stride_, chunk.from_start[kSlots - 1], rows_, decayed, from, to);
+      for (int c = 0; c < kSlots; ++c) Scale(chunk_.to_end[c], w, c);
+      AddRows<kSlots, RowSign::kPlus, true>(at_.K, stride_, chunk_.from_start[kSlots - 1], rows_, decayed_, from, to);
     } else {
-      AddRows<kSlots, false>(at_.K, stride_, T{1}, rows_, decayed, from, to);
+      AddRows<kSlots, RowSign::kPlus, false>(at_.K, stride_, T{1}, rows_, w, from, to);
     }
   }
 
-  static HWY_INLINE void Scale(T a, const T* from, T* to) {
-    const Tag<T> d;
-    for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
-      hn::Store(hn::Mul(hn::Set(d, a), hn::Load(d, from + j)), d, to + j);
+  // to: [slots, kColumns] the chunk's errors times a factor.
+  HWY_INLINE void LoadErrors(T* to, const T* factor) const {
+    for (int c = 0; c < kSlots; ++c) {
+      const int64_t step = chunk_.step[c];
+      ScaleColumns(factor[c], saved_.errors + (step < 0 ? 0 : at_.v(step) + column_), step < 0 ? 0 : columns_,
+                   to + c * kColumns);
     }
+  }
+
+  // decayed_[row] <- a from[row]
+  HWY_INLINE void Scale(T a, const T* from, int row) const {
+    ScaleColumns(a, from + row * kColumns, kColumns, decayed_ + row * kColumns);
   }
 
   // What AdvanceChunk of chunk m reads.
@@ -182,52 +190,44 @@ class BackwardPass {
 
   // On entry G = dS after chunk m without the chunk's reads, and S is the state before it.
   void BackChunk(int64_t m, const T* S, const T* w) {
-    const Tag<T> d;
-    ChunkScalars<T>& chunk = chunk_;
-    LoadChunk<kReads, true>(plan_, at_, in_, m, begin_, end_, rows_, chunk);
+    LoadChunk<kReads, true>(plan_, at_, in_, m, begin_, end_, rows_, chunk_);
     if (m > 0) PrefetchChunk(m - 1);
-    DotRows(at_.K, stride_, rows_, G_, z_);
-    T* d_read = factors_ + kSlots * kColumns;  // [reads, kColumns] scale d_o
-    T* d_error = d_w_;                         // [slots, kColumns]
+    constexpr T kOnes[kSlots] = {1, 1, 1, 1};
+    LoadErrors(e_, kOnes);
     for (int r = 0; r < kReads; ++r) {
-      const int64_t token = chunk.token[r];
-      for (int64_t j = 0; j < kColumns; j += LanesOf<T>()) {
-        const auto row =
-            token < 0 || j >= columns_ ? hn::Zero(d) : LoadSome(d_o_ + at_.o(token) + column_ + j, columns_ - j);
-        hn::Store(hn::Mul(hn::Set(d, in_.scale), row), d, d_read + r * kColumns + j);
-      }
+      const int64_t token = chunk_.token[r];
+      ScaleColumns(in_.scale, d_o_ + (token < 0 ? 0 : at_.o(token) + column_), token < 0 ? 0 : columns_,
+                   d_read_ + r * kColumns);
     }
-
-    SolveErrors(d_read, d_error);
-    SumColumns<kReads>(stride_, S, d_read, S_d_read_);
-    SumColumns<kSlots>(stride_, S, d_error, S_d_error_);
+    DotRows(at_.K, stride_, rows_, G_, z_);
+    SolveErrors();
+    SumColumns<kReads>(stride_, S, d_read_, S_d_read_);
+    SumColumns<kSlots>(stride_, S, d_error_, S_d_error_);
     SumColumns<kSlots>(stride_, G_, w, G_w_);
     HWY_ALIGN T w_d_read[kSlots][kSlots], w_d_error[kSlots][kSlots];  // [j][r] and [j][c]: w_j . d_read_r, w_j . de_c
     LRNN_UNROLL for (int j = 0; j < kSlots; ++j) {
-      DotColumns<kReads>(w + j * kColumns, d_read, w_d_read[j]);
-      DotColumns<kSlots>(w + j * kColumns, d_error, w_d_error[j]);
+      DotColumns<kReads>(w + j * kColumns, d_read_, w_d_read[j]);
+      DotColumns<kSlots>(w + j * kColumns, d_error_, w_d_error[j]);
     }
-    StoreRowGradients(w_d_read, w_d_error);
+    SetRowGradients(w_d_read, w_d_error);
     if (in_.decay) StoreDecayGradients(S, w_d_read, w_d_error);
+    StoreGradients();
 
-    for (int c = 0; c < kSlots; ++c) Scale(-chunk.from_start[c], d_error + c * kColumns, factors_ + c * kColumns);
-    for (int r = 0; r < kReads; ++r) {
-      Scale(chunk.from_start[SlotOfRead<kReads>(r)], d_read + r * kColumns, d_read + r * kColumns);
-    }
     // G <- decay G - sum_c decay_0..c k_c de_c^T + sum_r decay_0..c q_r d_read_r^T
+    const T* queries = rows_ + kSlots * kRow;
     if (in_.decay) {
-      AddRows<kSlots, true>(at_.K, stride_, chunk.from_start[kSlots - 1], rows_, factors_, G_, G_);
+      for (int c = 0; c < kSlots; ++c) Scale(chunk_.from_start[c], d_error_, c);
+      AddRows<kSlots, RowSign::kMinus, true>(at_.K, stride_, chunk_.from_start[kSlots - 1], rows_, decayed_, G_, G_);
+      for (int r = 0; r < kReads; ++r) Scale(chunk_.from_start[SlotOfRead<kReads>(r)], d_read_, r);
+      AddRows<kReads, RowSign::kPlus, false>(at_.K, stride_, T{1}, queries, decayed_, G_, G_);
     } else {
-      AddRows<kSlots, false>(at_.K, stride_, T{1}, rows_, factors_, G_, G_);
+      AddRows<kSlots, RowSign::kMinus, false>(at_.K, stride_, T{1}, rows_, d_error_, G_, G_);
+      AddRows<kReads, RowSign::kPlus, false>(at_.K, stride_, T{1}, queries, d_read_, G_, G_);
     }
-    AddRows<kReads, false>(at_.K, stride_, T{1}, rows_ + kSlots * kRow, d_read, G_, G_);
   }
 
-  // The first panel writes, the others add.
+  // The first panel of columns writes, the others add.
   void Add(T value, T& to) const { to = column_ == 0 ? value : to + value; }
-  HWY_INLINE void AddRow(Vector<T> sum, T* to, int64_t count) const {
-    StoreSome(column_ > 0 ? hn::Add(sum, LoadSome(to, count)) : sum, to, count);
-  }
   T DotWithRow(int64_t row, const T* x) const {
     T sum = 0;
     const T* panel = rows_ + row * kRow;
@@ -237,10 +237,10 @@ class BackwardPass {
     return sum;
   }
 
-  // The errors' gradients, from the last slot to the first, and those of v and beta:
-  //   dw_j = P_3j z_j + sum_{reads c >= j} P_cj (q_c . k_j) d_read_c - sum_{c > j} P_cj (k_c . k_j) de_c,   de = beta
-  //   dw
-  HWY_INLINE void SolveErrors(const T* HWY_RESTRICT d_read, T* HWY_RESTRICT d_error) {
+  // The errors' gradients, from the last slot to the first, and those of beta:
+  //   dw_j = P_3j z_j + sum_{reads c >= j} P_cj (q_c . k_j) d_read_c - sum_{c > j} P_cj (k_c . k_j) de_c
+  //   de = beta dw
+  HWY_INLINE void SolveErrors() {
     const Tag<T> d;
     Vector<T> d_beta[kSlots];
     LRNN_UNROLL for (int slot = 0; slot < kSlots; ++slot) d_beta[slot] = hn::Zero(d);
@@ -250,25 +250,17 @@ class BackwardPass {
         auto dw = hn::Mul(hn::Set(d, chunk_.to_end[slot]), hn::Load(d, z_ + slot * kColumns + j));
         LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
           if (SlotOfRead<kReads>(r) < slot) continue;
-          dw = hn::MulAdd(hn::Set(d, chunk_.query_key_decayed[r][slot]), hn::Load(d, d_read + r * kColumns + j), dw);
+          dw = hn::MulAdd(hn::Set(d, chunk_.query_key_decayed[r][slot]), hn::Load(d, d_read_ + r * kColumns + j), dw);
         }
         LRNN_UNROLL for (int c = slot + 1; c < kSlots; ++c) {
           dw = hn::NegMulAdd(hn::Set(d, chunk_.key_key_decayed[c][slot]), de[c], dw);
         }
         de[slot] = hn::Mul(hn::Set(d, chunk_.beta[slot]), dw);
-        hn::Store(de[slot], d, d_error + slot * kColumns + j);
-        const int64_t step = chunk_.step[slot];
-        if (step < 0 || j >= columns_) continue;
-        const int64_t at = at_.v(step) + column_ + j;
-        d_beta[slot] = hn::MulAdd(dw, LoadSome(saved_.errors + at, columns_ - j), d_beta[slot]);
-        StoreSome(de[slot], out_.v + at, columns_ - j);
+        d_beta[slot] = hn::MulAdd(dw, hn::Load(d, e_ + slot * kColumns + j), d_beta[slot]);
       }
+      LRNN_UNROLL for (int slot = 0; slot < kSlots; ++slot) hn::Store(de[slot], d, d_error_ + slot * kColumns + j);
     }
-    HWY_ALIGN T sums[kSlots];
-    SumLanesOfFour<T>(d_beta, sums);
-    for (int slot = 0; slot < kSlots; ++slot) {
-      if (chunk_.step[slot] >= 0) Add(sums[slot], out_.beta[at_.beta(chunk_.step[slot])]);
-    }
+    SumLanesOfFour<T>(d_beta, d_beta_);
   }
 
   // to[c] = x . y_c over the columns, c < kCount; y: [kCount, kColumns].
@@ -284,46 +276,88 @@ class BackwardPass {
     SumLanesOfFour<T>(sum, to);
   }
 
-  // Rows of dq and dk: each is a sum of the chunk's keys and queries.
+  // Rows of dk and dq, each a sum of the chunk's keys and queries:
   //   dq_r = decay_0..c S d_read_r + sum_{j <= c} P_cj (w_j . d_read_r) k_j
   //   dk_c = P_3c G w_c - decay_0..c S de_c + sum_{reads i >= c} P_ic (w_c . d_read_i) q_i
   //          - sum_{i > c} P_ic (w_c . de_i) k_i - sum_{j < c} P_cj (w_j . de_c) k_j
-  void StoreRowGradients(const T (*w_d_read)[kSlots], const T (*w_d_error)[kSlots]) {
-    const Tag<T> d;
-    T of_key[kSlots][kSlots] = {}, of_query[kSlots][kReads] = {}, of_read[kReads][kSlots] = {};
+  HWY_INLINE void SetRowGradients(const T (*w_d_read)[kSlots], const T (*w_d_error)[kSlots]) {
+    RowFactors factors;
     LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
-      LRNN_UNROLL for (int j = 0; j < c; ++j) { of_key[c][j] = of_key[j][c] = -chunk_.between[c][j] * w_d_error[j][c]; }
+      LRNN_UNROLL for (int j = 0; j < c; ++j) {
+        factors.keys[c][j] = factors.keys[j][c] = -chunk_.between[c][j] * w_d_error[j][c];
+      }
       LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
         const int i = SlotOfRead<kReads>(r);
-        if (i >= c) of_query[c][r] = of_read[r][c] = chunk_.between[i][c] * w_d_read[c][r];
+        if (i >= c) factors.reads[r][c] = chunk_.between[i][c] * w_d_read[c][r];
       }
     }
+    const int64_t lanes = LanesOf<T>();
     const T* HWY_RESTRICT panel = rows_;
     for (int64_t first = 0; first < at_.K; first += kPanel, panel += kRows * kRow) {
       const int64_t count = std::min(kPanel, at_.K - first);
-      for (int64_t i = 0; i < count; i += LanesOf<T>()) {
-        const int64_t x = first + i;
-        LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
-          auto sum =
-              hn::Mul(hn::Set(d, chunk_.from_start[SlotOfRead<kReads>(r)]), hn::Load(d, S_d_read_ + r * stride_ + x));
-          for (int j = 0; j <= SlotOfRead<kReads>(r); ++j) {
-            sum = hn::MulAdd(hn::Set(d, of_read[r][j]), hn::Load(d, panel + j * kRow + i), sum);
-          }
-          if (chunk_.token[r] >= 0) AddRow(sum, out_.q + at_.q(chunk_.token[r]) + x, at_.K - x);
-        }
-        LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
-          auto sum = hn::Mul(hn::Set(d, chunk_.to_end[c]), hn::Load(d, G_w_ + c * stride_ + x));
-          sum = hn::NegMulAdd(hn::Set(d, chunk_.from_start[c]), hn::Load(d, S_d_error_ + c * stride_ + x), sum);
-          for (int j = 0; j < kSlots; ++j) {
-            if (j != c) sum = hn::MulAdd(hn::Set(d, of_key[c][j]), hn::Load(d, panel + j * kRow + i), sum);
-          }
-          LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
-            if (SlotOfRead<kReads>(r) < c) continue;
-            sum = hn::MulAdd(hn::Set(d, of_query[c][r]), hn::Load(d, panel + (kSlots + r) * kRow + i), sum);
-          }
-          if (chunk_.step[c] >= 0) AddRow(sum, out_.k + at_.k(chunk_.step[c]) + x, at_.K - x);
-        }
+      int64_t i = 0;
+      for (; i + 4 * lanes <= count; i += 4 * lanes) SetRowGradientsAt<4>(factors, panel + i, first + i);
+      for (; i < count; i += lanes) SetRowGradientsAt<1>(factors, panel + i, first + i);
+    }
+  }
+
+  struct RowFactors {
+    T keys[kSlots][kSlots];   // of key j in dk_c, j != c
+    T reads[kReads][kSlots];  // of key j in dq_r and of query r in dk_j
+  };
+
+  // kWide vectors of K from x on; `rows` are those of the keys and queries there.
+  template <int kWide>
+  HWY_INLINE void SetRowGradientsAt(const RowFactors& factors, const T* HWY_RESTRICT rows, int64_t x) {
+    const Tag<T> d;
+    const int64_t lanes = LanesOf<T>();
+    Vector<T> sum[kWide];
+    const auto start = [&](T factor, const T* HWY_RESTRICT row) HWY_ATTR {
+      LRNN_UNROLL for (int j = 0; j < kWide; ++j) {
+        sum[j] = hn::Mul(hn::Set(d, factor), hn::Load(d, row + x + j * lanes));
       }
+    };
+    const auto add = [&](T factor, const T* HWY_RESTRICT row) HWY_ATTR {
+      LRNN_UNROLL for (int j = 0; j < kWide; ++j) {
+        sum[j] = hn::MulAdd(hn::Set(d, factor), hn::Load(d, row + j * lanes), sum[j]);
+      }
+    };
+    const auto finish = [&](int row) HWY_ATTR {
+      LRNN_UNROLL for (int j = 0; j < kWide; ++j) hn::Store(sum[j], d, d_rows_ + row * stride_ + x + j * lanes);
+    };
+    LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
+      start(chunk_.to_end[c], G_w_ + c * stride_);
+      add(-chunk_.from_start[c], S_d_error_ + c * stride_ + x);
+      LRNN_UNROLL for (int j = 0; j < kSlots; ++j) {
+        if (j != c) add(factors.keys[c][j], rows + j * kRow);
+      }
+      LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
+        if (SlotOfRead<kReads>(r) >= c) add(factors.reads[r][c], rows + (kSlots + r) * kRow);
+      }
+      finish(c);
+    }
+    LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
+      start(chunk_.from_start[SlotOfRead<kReads>(r)], S_d_read_ + r * stride_);
+      LRNN_UNROLL for (int j = 0; j < kSlots; ++j) {
+        if (j <= SlotOfRead<kReads>(r)) add(factors.reads[r][j], rows + j * kRow);
+      }
+      finish(kSlots + r);
+    }
+  }
+
+  // To where the caller wants them, those of the chunk's steps and tokens.
+  HWY_INLINE void StoreGradients() const {
+    const bool add = column_ > 0;
+    for (int c = 0; c < kSlots; ++c) {
+      const int64_t step = chunk_.step[c];
+      if (step < 0) continue;
+      StoreRow(d_error_ + c * kColumns, columns_, false, out_.v + at_.v(step) + column_);
+      StoreRow(d_rows_ + c * stride_, at_.K, add, out_.k + at_.k(step));
+      Add(d_beta_[c], out_.beta[at_.beta(step)]);
+    }
+    for (int r = 0; r < kReads; ++r) {
+      if (chunk_.token[r] < 0) continue;
+      StoreRow(d_rows_ + (kSlots + r) * stride_, at_.K, add, out_.q + at_.q(chunk_.token[r]));
     }
   }
 
@@ -365,6 +399,7 @@ class BackwardPass {
   const HeadRows at_;
   const ChunkPlan plan_;
   const int64_t stride_, tile_;  // of a column, of a panel of columns
+  const int64_t segment_;        // how many chunks' states are held at once
   int64_t begin_ = 0, end_ = 0, column_ = 0, columns_ = 0;
   ChunkScalars<T> chunk_;
 
@@ -374,10 +409,12 @@ class BackwardPass {
   T* G_;                             // [column, K] dS
   T* rows_;                          // keys and queries
   T* w_;                             // [chunks of a segment, slots, column] beta e
-  T* z_;                             // [slots, column] G^T k
-  T* d_w_;                           // [slots, column]
-  T* factors_;                       // [slots + reads, column] of the update of G
+  T *e_, *z_, *d_error_;             // [slots, column] errors, G^T k, gradients of the errors
+  T* d_read_;                        // [reads, column] scale d_o
+  T* decayed_;                       // [slots, column] one of those times decays
   T *S_d_read_, *S_d_error_, *G_w_;  // [slots, K]
+  T* d_rows_;                        // [slots + reads, K] gradients of keys and queries
+  HWY_ALIGN T d_beta_[kSlots];
 };
 
 }  // namespace HWY_NAMESPACE

@@ -56,11 +56,10 @@ constexpr int SlotOfRead(int read) {
 
 // The backward pass recomputes states from those the forward pass saved: it saves one every SaveEvery chunks, about the
 // square root of their number, so that what is saved and what is recomputed at once both stay small.
-constexpr int64_t kSegment = 16;  // chunks whose states are held at once
-
 inline int64_t SaveEvery(int64_t chunks) {
-  const int64_t segments = (chunks + kSegment - 1) / kSegment;
-  return kSegment * std::max<int64_t>(4, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(segments)))));
+  constexpr int64_t kUnit = 16;
+  const int64_t units = (chunks + kUnit - 1) / kUnit;
+  return kUnit * std::max<int64_t>(4, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(units)))));
 }
 inline int64_t SavedStates(int64_t chunks) {
   return chunks == 0 ? 0 : (chunks + SaveEvery(chunks) - 1) / SaveEvery(chunks) - 1;
@@ -115,27 +114,67 @@ constexpr int64_t kRows = 2 * kSlots;  // k of each slot, then q of each read
 
 inline int64_t RowsSize(int64_t K) { return (K + kPanel - 1) / kPanel * kRows * kRow; }
 
-// The scalars of a chunk. With P_cj = decay_{j+1} ... decay_c, the product of the decays between slots j and c:
+// The scalars of a chunk. With P_cj = decay_{j+1} ... decay_c, the product of the decays between slots j and c; all
+// products are 1 as long as there are no decays.
 template <typename T>
 struct ChunkScalars {
+  ChunkScalars() {
+    for (int c = 0; c < kSlots; ++c) {
+      from_start[c] = to_end[c] = 1;
+      for (int j = 0; j < kSlots; ++j) between[c][j] = 1;
+    }
+  }
+
   int64_t step[kSlots];  // -1: empty
   bool starts_token[kSlots];
   int64_t token[kSlots];  // that read r reads; -1: none
   T beta[kSlots];
   T decay[kSlots];
-  T from_start[kSlots];                 // decay_0 ... decay_c
-  T to_end[kSlots];                     // P_3j
-  T between[kSlots][kSlots];            // P_cj for j <= c
-  T key_key[kSlots][kSlots];            // k_c . k_j for j < c
-  T query_key[kSlots][kSlots];          // q_r . k_j for j up to the slot of read r
-  T key_key_decayed[kSlots][kSlots];    // P_cj k_c . k_j
-  T query_key_decayed[kSlots][kSlots];  // P_cj q_r . k_j
+  T from_start[kSlots];                   // decay_0 ... decay_c
+  T to_end[kSlots];                       // P_3j
+  T between[kSlots][kSlots];              // P_cj for j <= c
+  HWY_ALIGN T key_key[kSlots][kSlots];    // k_c . k_j for j < c
+  HWY_ALIGN T query_key[kSlots][kSlots];  // q_r . k_j for j up to the slot of read r
+  T key_key_decayed[kSlots][kSlots];      // P_cj k_c . k_j
+  T query_key_decayed[kSlots][kSlots];    // P_cj q_r . k_j
 };
 
 template <typename T>
 HWY_INLINE T SumLanes(Vector<T> v) {
   return hn::GetLane(hn::SumOfLanes(Tag<T>(), v));
 }
+
+// to[c] = sum of the lanes of v[c], c < 4.
+#if HWY_TARGET == HWY_SCALAR
+template <typename T>
+HWY_INLINE void SumLanesOfFour(const Vector<T>* v, T* to) {
+  for (int c = 0; c < 4; ++c) to[c] = hn::GetLane(v[c]);
+}
+#else
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void SumBlocksOfFour(D d, hn::Vec<D> v, T* to) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::Half<D> half;
+    SumBlocksOfFour(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), to);
+  }
+}
+template <typename T>
+HWY_INLINE void SumLanesOfFour(const Vector<T>* v, T* to) {
+  const Tag<T> d;
+  if constexpr (sizeof(T) == 4) {  // transpose blocks of four while adding
+    const hn::Repartition<double, Tag<T>> pairs;
+    const auto low = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+    const auto high = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+    const auto even = hn::InterleaveLower(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
+    const auto odd = hn::InterleaveUpper(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
+    SumBlocksOfFour(d, hn::Add(hn::BitCast(d, even), hn::BitCast(d, odd)), to);
+  } else {
+    for (int c = 0; c < 4; ++c) to[c] = SumLanes<T>(v[c]);
+  }
+}
+#endif
 
 // `count` of the numbers of a vector, the others zero; and back.
 template <typename T>
@@ -193,7 +232,8 @@ HWY_INLINE void Products(int64_t K, const T* HWY_RESTRICT rows, ChunkScalars<T>&
     }
   }
   LRNN_UNROLL for (int c = 1; c < kSlots; ++c) {
-    LRNN_UNROLL for (int j = 0; j < c; ++j) chunk.key_key[c][j] = SumLanes<T>(keys[c][j]);
+    LRNN_UNROLL for (int j = c; j < kSlots; ++j) keys[c][j] = hn::Zero(d);
+    SumLanesOfFour<T>(keys[c], chunk.key_key[c]);
   }
 
   Vector<T> reads[kReads][kSlots];
@@ -212,8 +252,21 @@ HWY_INLINE void Products(int64_t K, const T* HWY_RESTRICT rows, ChunkScalars<T>&
     }
   }
   LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
-    LRNN_UNROLL for (int j = 0; j < (r + 1) * kSlots / kReads; ++j) chunk.query_key[r][j] = SumLanes<T>(reads[r][j]);
+    LRNN_UNROLL for (int j = (r + 1) * kSlots / kReads; j < kSlots; ++j) reads[r][j] = hn::Zero(d);
+    SumLanesOfFour<T>(reads[r], chunk.query_key[r]);
   }
+}
+
+// The products of a chunk's decays.
+template <typename T>
+HWY_INLINE void SetDecays(ChunkScalars<T>& chunk) {
+  T product = 1;
+  LRNN_UNROLL for (int c = 0; c < kSlots; ++c) chunk.from_start[c] = product *= chunk.decay[c];
+  LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
+    chunk.between[c][c] = 1;
+    LRNN_UNROLL for (int j = c - 1; j >= 0; --j) chunk.between[c][j] = chunk.between[c][j + 1] * chunk.decay[j + 1];
+  }
+  for (int j = 0; j < kSlots; ++j) chunk.to_end[j] = chunk.between[kSlots - 1][j];
 }
 
 // Rows and scalars of chunk m of a sequence; queries and products only if asked for.
@@ -237,13 +290,7 @@ void LoadChunk(const ChunkPlan& plan, const HeadRows& at, const DeltaRuleInputs<
     reads ? LoadRow(in.q + at.q(token + r), at.K, rows, kSlots + r) : ZeroRow(at.K, rows, kSlots + r);
   }
 
-  T product = 1;
-  LRNN_UNROLL for (int c = 0; c < kSlots; ++c) chunk.from_start[c] = product *= chunk.decay[c];
-  LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
-    chunk.between[c][c] = 1;
-    LRNN_UNROLL for (int j = c - 1; j >= 0; --j) chunk.between[c][j] = chunk.between[c][j + 1] * chunk.decay[j + 1];
-  }
-  for (int j = 0; j < kSlots; ++j) chunk.to_end[j] = chunk.between[kSlots - 1][j];
+  if (in.decay) SetDecays(chunk);
   if constexpr (!kProducts) return;
 
   Products<kReads>(at.K, rows, chunk);

@@ -68,13 +68,16 @@ HWY_INLINE void Sweep(int64_t K, int64_t row, const T* HWY_RESTRICT k, const T* 
 // it was last brought to S, so that a decay costs nothing per element.
 template <typename T>
 struct StepPair {
-  int64_t first;  // step of the sequence
   int64_t count;  // 0 to 2; none: the state is only read with the next keys
   T fold;         // the held state is multiplied by this first; 1: nothing to do
   T a[2];         // at each step
   T beta_over_a[2];
-  T key_key;        // k_0 . k_1
-  int64_t read[2];  // the token that is read after each step; -1: none
+  T scale[2];     // of a read: that of all reads times a
+  T key_key;      // k_0 . k_1
+  const T* v[2];  // rows of each step, from here on
+  T* errors[2];
+  const T* q[2];  // null: nothing is read after the step
+  T* o[2];
 };
 
 // Keys and queries of a block of pairs, copied to rows that do not lie a power of two apart: with two tiles of columns
@@ -84,7 +87,8 @@ class PairRows {
  public:
   static constexpr int64_t kPairs = 4;
 
-  explicit PairRows(int64_t K) : K_(K), row_(hwy::RoundUpTo(K, LanesOf<T>()) + kGap) {
+  PairRows(int64_t K, int64_t V)
+      : K_(K), row_(hwy::RoundUpTo(K, LanesOf<T>()) + kGap), unwanted_(hwy::AllocateAligned<T>(V)) {
     const int64_t size = 2 * kSteps * row_;
     memory_ = hwy::AllocateAligned<T>(size);
     std::fill_n(memory_.get(), size, T{0});
@@ -93,6 +97,7 @@ class PairRows {
   int64_t row() const { return row_; }
   T* key(int64_t i) { return memory_.get() + i * row_; }
   T* query(int64_t i) { return memory_.get() + (kSteps + i) * row_; }
+  T* unwanted() { return unwanted_.get(); }  // where a row of V numbers goes that nobody reads
 
   HWY_INLINE void Load(const T* HWY_RESTRICT from, T* HWY_RESTRICT to) const {
     const Tag<T> d;
@@ -118,7 +123,7 @@ class PairRows {
   static constexpr int64_t kGap = 16;
 
   const int64_t K_, row_;
-  hwy::AlignedFreeUniquePtr<T[]> memory_;
+  hwy::AlignedFreeUniquePtr<T[]> memory_, unwanted_;
 };
 
 // The forward pass of one head, sequence by sequence: Start, RunBlock until the sequence is at its end, Finish.
@@ -198,25 +203,26 @@ class ForwardPass {
   void RunPairs(int64_t end, PairRows<T>& rows) {
     StepPair<T> pairs[PairRows<T>::kPairs];
     const int64_t first = step_, start = first_token_ * plan_.n;
-    int64_t count = 0;
+    int64_t count = 0, steps = 0;
     do {
-      SetPair(end, pairs[count++]);
-    } while (step_ < end && count < PairRows<T>::kPairs);
-    for (int64_t i = first; i < step_ + 2; ++i) {
-      i < steps_ ? rows.Load(in_.k + at_.k(start + i), rows.key(i - first)) : rows.Clear(rows.key(i - first));
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      StepPair<T>& pair = pairs[i];
+      StepPair<T>& pair = pairs[count++];
+      SetPair(end, rows, pair);
       for (int c = 0; c < 2; ++c) {
-        if (pair.read[c] >= 0) rows.Load(in_.q + at_.q(pair.read[c]), rows.query(pair.first + c - first));
+        if (pair.q[c]) rows.Load(pair.q[c], rows.query(steps + c));
       }
-      pair.key_key = rows.KeyKey(pair.first - first);
+      steps += pair.count;
+    } while (step_ < end && count < PairRows<T>::kPairs);
+    const T* k = in_.k + at_.k(start + first);
+    for (int64_t i = 0; i < steps + 2; ++i, k += at_.H * at_.K) {
+      first + i < steps_ ? rows.Load(k, rows.key(i)) : rows.Clear(rows.key(i));
     }
+    int64_t row = 0;
+    for (int64_t i = 0; i < count; row += pairs[i++].count) pairs[i].key_key = rows.KeyKey(row);
     PrefetchSteps(start + step_ + 2, start + step_ + 2 + 2 * PairRows<T>::kPairs);
     // Pairs of one tile wait for each other, those of two tiles do not.
     for (int64_t tile = 0; tile < tiles_; tile += 2) {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t row = pairs[i].first - first;
+      row = 0;
+      for (int64_t i = 0; i < count; row += pairs[i++].count) {
         RunPair(pairs[i], row, tile, rows);
         if (tile + 1 < tiles_) RunPair(pairs[i], row, tile + 1, rows);
       }
@@ -229,26 +235,30 @@ class ForwardPass {
   // Rows of the steps to come, of this sequence or the next.
   HWY_INLINE void PrefetchSteps(int64_t begin, int64_t end) const {
     end = std::min(end, shape_.cu_seqlens[shape_.sequences] * plan_.n);
-    for (int64_t step = begin; step < end; ++step) {
-      PrefetchRow(in_.k + at_.k(step), at_.K);
-      PrefetchRow(in_.v + at_.v(step), at_.V);
-      if (saved_.errors) PrefetchRow(saved_.errors + at_.v(step), at_.V);
+    const T* k = in_.k + at_.k(begin);
+    const T* v = in_.v + at_.v(begin);
+    const T* errors = saved_.errors ? saved_.errors + at_.v(begin) : v;
+    for (int64_t step = begin; step < end; ++step, k += at_.H * at_.K, v += at_.H * at_.V, errors += at_.H * at_.V) {
+      PrefetchRow(k, at_.K);
+      PrefetchRow(v, at_.V);
+      PrefetchRow(errors, at_.V);
     }
-    for (int64_t token = begin / plan_.n; token < end / plan_.n; ++token) {
-      PrefetchRow(in_.q + at_.q(token), at_.K);
-      PrefetchRow(o_ + at_.o(token), at_.V);
+    const T* q = in_.q + at_.q(begin / plan_.n);
+    const T* o = o_ + at_.o(begin / plan_.n);
+    for (int64_t token = begin / plan_.n; token < end / plan_.n; ++token, q += at_.H * at_.K, o += at_.H * at_.V) {
+      PrefetchRow(q, at_.K);
+      PrefetchRow(o, at_.V);
     }
   }
 
   // The next pair of steps.
-  HWY_INLINE void SetPair(int64_t end, StepPair<T>& pair) {
-    pair.first = step_;
+  HWY_INLINE void SetPair(int64_t end, PairRows<T>& rows, StepPair<T>& pair) {
     pair.count = std::min<int64_t>(2, end - step_);
     pair.fold = 1;
     for (int c = 0; c < 2; ++c) {
-      pair.a[c] = 1;
-      pair.beta_over_a[c] = 0;
-      pair.read[c] = -1;
+      pair.a[c] = pair.beta_over_a[c] = pair.scale[c] = 0;
+      pair.q[c] = nullptr;
+      pair.v[c] = pair.errors[c] = pair.o[c] = rows.unwanted();
       if (c >= pair.count) continue;
       if (in_.decay && step_of_token_ == 0) {
         const T a = a_ * in_.decay[at_.decay(token_)];
@@ -262,11 +272,16 @@ class ForwardPass {
           continue;
         }
       }
-      const T beta = in_.beta[at_.beta(first_token_ * plan_.n + step_++)];
+      const int64_t step = first_token_ * plan_.n + step_++, v = at_.v(step);
+      const T beta = in_.beta[at_.beta(step)];
       pair.a[c] = a_;
       pair.beta_over_a[c] = in_.decay ? beta / a_ : beta;
+      pair.v[c] = in_.v + v;
+      if (saved_.errors) pair.errors[c] = saved_.errors + v;
       if (++step_of_token_ == plan_.n) {
-        pair.read[c] = token_++;
+        pair.scale[c] = in_.scale * a_;
+        pair.q[c] = in_.q + at_.q(token_);
+        pair.o[c] = o_ + at_.o(token_++);
         step_of_token_ = 0;
       }
     }
@@ -282,12 +297,12 @@ class ForwardPass {
   }
   template <bool kWhole>
   HWY_INLINE void RunPair(const StepPair<T>& pair, int64_t row, int64_t tile, PairRows<T>& rows) {
-    if (pair.read[0] >= 0) {
-      pair.read[1] >= 0 ? RunPair<kWhole, true, true>(pair, row, tile, rows)
-                        : RunPair<kWhole, true, false>(pair, row, tile, rows);
+    if (pair.q[0]) {
+      pair.q[1] ? RunPair<kWhole, true, true>(pair, row, tile, rows)
+                : RunPair<kWhole, true, false>(pair, row, tile, rows);
     } else {
-      pair.read[1] >= 0 ? RunPair<kWhole, false, true>(pair, row, tile, rows)
-                        : RunPair<kWhole, false, false>(pair, row, tile, rows);
+      pair.q[1] ? RunPair<kWhole, false, true>(pair, row, tile, rows)
+                : RunPair<kWhole, false, false>(pair, row, tile, rows);
     }
   }
 
@@ -302,32 +317,43 @@ class ForwardPass {
   //   e_0 = v_0 - a_0 p_0                       w_0 = beta_0 e_0 / a_0
   //   e_1 = v_1 - a_1 (p_1 + (k_0 . k_1) w_0)   w_1 = beta_1 e_1 / a_1          o_c = scale a_c S^T q_c
   // kWhole: there are two steps, and all columns of the tile exist.
+  // What is loaded is loaded before anything is stored: a stored vector may be any memory to the compiler, members too.
   template <bool kWhole, bool kRead0, bool kRead1>
   HWY_NOINLINE void RunPair(const StepPair<T>& pair, int64_t row, int64_t tile, PairRows<T>& rows) {
     const Tag<T> d;
-    const int64_t lanes = LanesOf<T>(), first = tile * tile_, step = first_token_ * plan_.n + pair.first;
-    T* HWY_RESTRICT p_memory = p_ + tile * tile_ * 2;
-    Vector<T> w[2][kVectors], o[2][kVectors], p[2][kVectors];
+    const int64_t lanes = LanesOf<T>(), tile_width = kVectors * lanes, first = tile * tile_width,
+                  columns = at_.V - first;
+    T* HWY_RESTRICT p_memory = p_ + tile * tile_width * 2;
+    T* HWY_RESTRICT const S = Tile(tile);
+    const int64_t K = at_.K, key_row = rows.row();
+    const T* HWY_RESTRICT k = rows.key(row);
+    const T* HWY_RESTRICT q = rows.query(row);
+    const T* HWY_RESTRICT next = rows.key(row + pair.count);
+    const bool steps[2] = {kWhole || pair.count > 0, kWhole || pair.count > 1};
+    T* const errors[2] = {pair.errors[0] + first, pair.errors[1] + first};
+    T* const out[2] = {pair.o[0] + first, pair.o[1] + first};
+    const T scale[2] = {pair.scale[0], pair.scale[1]};
+    Vector<T> e[2][kVectors], w[2][kVectors], o[2][kVectors], p[2][kVectors];
     LRNN_UNROLL for (int c = 0; c < 2; ++c) {
-      const int64_t at = at_.v(step + c) + first;
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
-        const int64_t left = c < pair.count ? at_.V - first - j * lanes : 0;
-        auto read = hn::Load(d, p_memory + c * tile_ + j * lanes);
+        auto read = hn::Load(d, p_memory + c * tile_width + j * lanes);
         if (c == 1) read = hn::MulAdd(hn::Set(d, pair.key_key), w[0][j], read);
-        const auto e = hn::NegMulAdd(hn::Set(d, pair.a[c]), read, LoadPart<kWhole>(in_.v + at + j * lanes, left));
-        if (saved_.errors) StorePart<kWhole>(e, saved_.errors + at + j * lanes, left);
-        w[c][j] = hn::Mul(hn::Set(d, pair.beta_over_a[c]), e);
+        const auto v = LoadPart<kWhole>(pair.v[c] + first + j * lanes, steps[c] ? columns - j * lanes : 0);
+        e[c][j] = hn::NegMulAdd(hn::Set(d, pair.a[c]), read, v);
+        w[c][j] = hn::Mul(hn::Set(d, pair.beta_over_a[c]), e[c][j]);
       }
     }
-    Sweep<kRead0, kRead1>(at_.K, rows.row(), rows.key(row), rows.query(row), rows.key(row + pair.count), w, Tile(tile),
-                          o, p);
     LRNN_UNROLL for (int c = 0; c < 2; ++c) {
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
-        hn::Store(p[c][j], d, p_memory + c * tile_ + j * lanes);
+        StorePart<kWhole>(e[c][j], errors[c] + j * lanes, steps[c] ? columns - j * lanes : 0);
+      }
+    }
+    Sweep<kRead0, kRead1>(K, key_row, k, q, next, w, S, o, p);
+    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
+      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
+        hn::Store(p[c][j], d, p_memory + c * tile_width + j * lanes);
         if (c == 0 ? !kRead0 : !kRead1) continue;
-        const auto scale = hn::Set(d, in_.scale * pair.a[c]);
-        StorePart<kWhole>(hn::Mul(scale, o[c][j]), o_ + at_.o(pair.read[c]) + first + j * lanes,
-                          at_.V - first - j * lanes);
+        StorePart<kWhole>(hn::Mul(hn::Set(d, scale[c]), o[c][j]), out[c] + j * lanes, columns - j * lanes);
       }
     }
   }
