@@ -1,6 +1,7 @@
 #include "lrnn/kernels/delta_rule.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -117,7 +118,8 @@ std::vector<int64_t> FirstSavedStates(const DeltaRuleShape& shape) {
   const ChunkPlan plan(shape.householders);
   std::vector<int64_t> first(shape.sequences + 1);
   for (int64_t i = 0; i < shape.sequences; ++i) {
-    first[i + 1] = first[i] + SavedStates(plan.ChunksOf(shape.cu_seqlens[i + 1] - shape.cu_seqlens[i]));
+    first[i + 1] =
+        first[i] + SavedStates(plan.ChunksOf(shape.cu_seqlens[i + 1] - shape.cu_seqlens[i]), shape.key_width);
   }
   return first;
 }
@@ -130,13 +132,25 @@ int64_t HeadsAtOnce(const DeltaRuleShape& shape, size_t element) {
   return std::max<int64_t>(1, kBytes / std::max<size_t>(1, state));
 }
 
+// As many heads to a task, up to `most`, as keep all threads busy: the largest number of those with which the slowest
+// thread has the fewest heads to do.
+int64_t FewestRounds(int64_t groups, int64_t heads, int threads, int64_t most) {
+  int64_t best = 1, fewest = std::numeric_limits<int64_t>::max();
+  for (int64_t at_once = std::max<int64_t>(1, std::min(most, heads)); at_once >= 1; --at_once) {
+    const int64_t tasks = groups * ((heads + at_once - 1) / at_once);
+    const int64_t slowest = (tasks + threads - 1) / threads * at_once;
+    if (slowest < fewest) best = at_once, fewest = slowest;
+  }
+  return best;
+}
+
 // Calls body(group of sequences, up to `at_once` heads, first saved states) for all sequences and heads.
 template <typename Body>
 void ForEachGroupAndHeads(const DeltaRuleShape& shape, int threads, int64_t at_once, const Body& body) {
   const std::vector<int64_t> first = FirstSavedStates(shape);
   const auto groups = GroupSequences(shape.cu_seqlens, shape.sequences, kTokensPerTask);
   const int64_t count = static_cast<int64_t>(groups.size());
-  if (count < 4 * threads) at_once = 1;  // few sequences: the heads are the tasks
+  at_once = FewestRounds(count, shape.heads, threads, at_once);
   const int64_t ranges = (shape.heads + at_once - 1) / at_once;
   ParallelFor(count * ranges, threads, [&](int64_t task) {
     const int64_t head = task % ranges * at_once;

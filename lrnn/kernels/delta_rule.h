@@ -57,8 +57,8 @@ struct DeltaRuleGradients {
   T* initial_state;  // may be null
 };
 
-// How many states the forward pass saves for the backward pass: none in short sequences, about the square root of the
-// number of tokens, over 8, in long ones.
+// How many states the forward pass saves for the backward pass: none in short sequences, in long ones one every 8 K
+// Householder steps (256 at least), at most a 32nd of what q, k, v and o take.
 int64_t DeltaRuleSavedStates(const DeltaRuleShape& shape);
 
 // `final_state` may be null, and may be the initial state (then it is updated in place); `saved` may hold nulls when

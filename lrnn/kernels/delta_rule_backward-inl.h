@@ -47,7 +47,7 @@ class BackwardPass {
       longest = std::max<int64_t>(longest, shape.cu_seqlens[i + 1] - shape.cu_seqlens[i]);
     }
     const int64_t chunks = plan_.ChunksOf(longest), rows = RowsSize(at_.K);
-    const int64_t segments = (std::min(SaveEvery(chunks), chunks) + segment_ - 1) / segment_;
+    const int64_t segments = (std::min(SaveEvery(at_.K), chunks) + segment_ - 1) / segment_;
     const int64_t slots = kSlots * kColumns;
     const int64_t sizes[] = {std::max<int64_t>(1, segments) * tile_,
                              std::min(segment_, chunks) * tile_ + tile_,
@@ -107,7 +107,7 @@ class BackwardPass {
   // Saved state -> starts of its segments -> starts of a segment's chunks -> gradients, each from the last to the
   // first.
   void RunPanel(int64_t sequence, int64_t first_saved) {
-    const int64_t chunks = plan_.ChunksOf(end_ - begin_), every = SaveEvery(chunks);
+    const int64_t chunks = plan_.ChunksOf(end_ - begin_), every = SaveEvery(at_.K);
     LoadTransposed(d_final_state_ ? d_final_state_ + at_.state(sequence) : nullptr, G_);
     for (int64_t part = (chunks + every - 1) / every - 1; part >= 0; --part) {
       const T* state = part > 0            ? saved_.states + at_.state(first_saved + part - 1)

@@ -5,7 +5,6 @@
 // some slots: after each one, after slots 1 and 3, or after slot 3, as n_h is 1, 2 or more.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,15 +53,11 @@ constexpr int SlotOfRead(int read) {
   return (read + 1) * kSlots / kReads - 1;
 }
 
-// The backward pass recomputes states from those the forward pass saved: it saves one every SaveEvery chunks, about the
-// square root of their number, so that what is saved and what is recomputed at once both stay small.
-inline int64_t SaveEvery(int64_t chunks) {
-  constexpr int64_t kUnit = 16;
-  const int64_t units = (chunks + kUnit - 1) / kUnit;
-  return kUnit * std::max<int64_t>(4, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(units)))));
-}
-inline int64_t SavedStates(int64_t chunks) {
-  return chunks == 0 ? 0 : (chunks + SaveEvery(chunks) - 1) / SaveEvery(chunks) - 1;
+// The backward pass recomputes states from those that the forward pass saved, one every so many chunks: a state is
+// K V numbers, and 8 K steps have 32 K V in q, k, v and o.
+inline int64_t SaveEvery(int64_t key_width) { return std::max<int64_t>(64, 2 * key_width); }
+inline int64_t SavedStates(int64_t chunks, int64_t key_width) {
+  return chunks == 0 ? 0 : (chunks - 1) / SaveEvery(key_width);
 }
 
 }  // namespace lrnn::kernels

@@ -152,7 +152,6 @@ class ForwardPass {
     const int64_t tokens = shape_.cu_seqlens[sequence + 1] - first_token_;
     steps_ = tokens * plan_.n;
     chunks_ = plan_.ChunksOf(tokens);
-    save_every_ = SaveEvery(chunks_);
     first_saved_ = first_saved;
     step_ = step_of_token_ = next_saved_ = 0;
     a_ = 1;
@@ -165,7 +164,7 @@ class ForwardPass {
   bool RunBlock(PairRows<T>& rows) {
     if (step_ == steps_) return false;
     // States are saved between blocks.
-    const int64_t next = (next_saved_ + 1) * save_every_;
+    const int64_t next = (next_saved_ + 1) * SaveEvery(at_.K);
     const bool saves = saved_.states && next < chunks_;
     const int64_t end = saves ? plan_.FirstStep(next) : steps_;
     RunPairs(end, rows);
@@ -380,7 +379,7 @@ class ForwardPass {
   const int64_t tile_, tiles_;
 
   // The sequence at work, and the next step.
-  int64_t sequence_ = 0, first_token_ = 0, steps_ = 0, chunks_ = 0, save_every_ = 0, first_saved_ = 0;
+  int64_t sequence_ = 0, first_token_ = 0, steps_ = 0, chunks_ = 0, first_saved_ = 0;
   int64_t step_ = 0, token_ = 0, step_of_token_ = 0, next_saved_ = 0;
   T a_ = 1;  // what S_ and p_ are to be multiplied with
 
