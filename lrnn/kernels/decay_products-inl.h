@@ -119,48 +119,66 @@ HWY_NOINLINE void ScalarDecayProducts(int64_t n, const T* HWY_RESTRICT a, const 
   }
 }
 
-// One decay for each of `width` channels (a multiple of the lanes).   a, prefix, suffix: [n, width]
+// One decay for each of `width` channels (a multiple of the lanes), tokens begin .. end-1 of a, x, factor, to: [n,
+// width]. What tokens read of the state before `begin`:   factor_i = a_begin ... a_i,   to_i = factor_i x_i.
 template <LinearAttentionForm kForm, typename T>
-HWY_NOINLINE void ChannelDecayProducts(int64_t n, int64_t width, const T* HWY_RESTRICT a, const DecayLogs<T>& logs,
-                                       T* HWY_RESTRICT prefix, T* HWY_RESTRICT suffix) {
+HWY_NOINLINE void DecayFromBegin(int64_t begin, int64_t end, int64_t width, const T* HWY_RESTRICT a,
+                                 const DecayLogs<T>& logs, const T* HWY_RESTRICT x, T* HWY_RESTRICT factor,
+                                 T* HWY_RESTRICT to) {
   const hn::ScalableTag<T> d;
   for (int64_t c = 0; c < width; c += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto multiply = [&](RunningProduct<kForm, T>& product, int64_t i) HWY_ATTR {
-      product.Multiply(hn::Load(d, a + i * width + c), hn::Load(d, logs.log + i * width + c));
-    };
-    const auto sign = [&](int64_t i) HWY_ATTR { return hn::Load(d, logs.sign + i * width + c); };
     auto product = RunningProduct<kForm, T>::One();
-    for (int64_t i = 0; i < n; ++i) {
-      multiply(product, i);
-      hn::Store(WithSign<kForm>(product.Value(), sign(i)), d, prefix + i * width + c);
-    }
-    product = RunningProduct<kForm, T>::One();
-    for (int64_t j = n - 1; j >= 0; --j) {
-      hn::Store(WithSign<kForm>(product.Value(), hn::Xor(sign(j), sign(n - 1))), d, suffix + j * width + c);
-      multiply(product, j);
+    const auto sign_before = begin > 0 ? hn::Load(d, logs.sign + (begin - 1) * width + c) : hn::Zero(d);
+    for (int64_t at = begin * width + c; at < end * width; at += width) {
+      product.Multiply(hn::Load(d, a + at), hn::Load(d, logs.log + at));
+      const auto value = WithSign<kForm>(product.Value(), hn::Xor(hn::Load(d, logs.sign + at), sign_before));
+      hn::Store(value, d, factor + at);
+      hn::Store(hn::Mul(value, hn::Load(d, x + at)), d, to + at);
     }
   }
 }
 
-// decayed_i = range_ij k_j for i = j .. n-1: what is left of key j at each later token.   a, decayed: [n, width]
+// What tokens leave in the state after `end` - 1:   factor_j = a_{j+1} ... a_{end-1},   to_j = factor_j x_j.
 template <LinearAttentionForm kForm, typename T>
-HWY_NOINLINE void DecayedKeys(int64_t j, int64_t n, int64_t width, const T* HWY_RESTRICT k, const T* HWY_RESTRICT a,
-                              const DecayLogs<T>& logs, T* HWY_RESTRICT decayed) {
+HWY_NOINLINE void DecayToEnd(int64_t begin, int64_t end, int64_t width, const T* HWY_RESTRICT a,
+                             const DecayLogs<T>& logs, const T* HWY_RESTRICT x, T* HWY_RESTRICT factor,
+                             T* HWY_RESTRICT to) {
   const hn::ScalableTag<T> d;
   for (int64_t c = 0; c < width; c += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto key = hn::Load(d, k + c);
-    const auto signed_key = WithSign<kForm>(key, hn::Load(d, logs.sign + j * width + c));
-    hn::Store(key, d, decayed + j * width + c);
     auto product = RunningProduct<kForm, T>::One();
-    if constexpr (!kInLogSpace<kForm>) product.value = key;
-    for (int64_t i = j + 1; i < n; ++i) {
-      product.Multiply(hn::Load(d, a + i * width + c), hn::Load(d, logs.log + i * width + c));
-      auto value = product.Value();
-      if constexpr (kInLogSpace<kForm>) value = hn::Mul(value, signed_key);
-      hn::Store(WithSign<kForm>(value, hn::Load(d, logs.sign + i * width + c)), d, decayed + i * width + c);
+    const auto sign_end = hn::Load(d, logs.sign + (end - 1) * width + c);
+    for (int64_t at = (end - 1) * width + c; at >= begin * width; at -= width) {
+      const auto value = WithSign<kForm>(product.Value(), hn::Xor(hn::Load(d, logs.sign + at), sign_end));
+      hn::Store(value, d, factor + at);
+      hn::Store(hn::Mul(value, hn::Load(d, x + at)), d, to + at);
+      product.Multiply(hn::Load(d, a + at), hn::Load(d, logs.log + at));
     }
   }
 }
+
+// A vector of channels of one key, as it is left at later tokens:  x <- a x, token by token. `at` is the place of those
+// channels of a token in a: [n, width].
+template <LinearAttentionForm kForm, typename T>
+class DecayingKey {
+ public:
+  using V = hn::Vec<hn::ScalableTag<T>>;
+
+  HWY_INLINE DecayingKey(V key, const DecayLogs<T>& logs, int64_t at)
+      : key_(WithSign<kForm>(key, hn::Load(D(), logs.sign + at))), product_(RunningProduct<kForm, T>::One()) {
+    if constexpr (!kInLogSpace<kForm>) product_.value = key;
+  }
+
+  HWY_INLINE V Next(const T* a, const DecayLogs<T>& logs, int64_t at) {
+    product_.Multiply(hn::Load(D(), a + at), hn::Load(D(), logs.log + at));
+    if constexpr (!kInLogSpace<kForm>) return product_.value;
+    return WithSign<kForm>(hn::Mul(product_.Value(), key_), hn::Load(D(), logs.sign + at));
+  }
+
+ private:
+  using D = hn::ScalableTag<T>;
+  V key_;  // with the sign of all decays up to its token
+  RunningProduct<kForm, T> product_;
+};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace lrnn::kernels

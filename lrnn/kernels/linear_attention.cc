@@ -8,20 +8,18 @@
 
 #include "lrnn/kernels/linear_attention_backward-inl.h"
 #include "lrnn/kernels/linear_attention_forward-inl.h"
+#include "lrnn/kernels/linear_attention_sweep-inl.h"
 #include "lrnn/kernels/sequence_groups.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
-// Measured: a chunk needs 2 operations an element of the state instead of 3, which pays for what it does besides only
-// where the state is large or, with one decay a head, where sequences of one chunk need no state at all.
+// Measured: sweeps are faster but for the widest states, and for sequences of one chunk, which need no state at all.
 inline bool IsRecurrent(const LinearAttentionShape& shape, bool has_initial_state) {
   if (shape.form != LinearAttentionForm::kAuto) return shape.form == LinearAttentionForm::kRecurrent;
-  const int64_t state = shape.key_width * shape.value_width;
-  if (shape.decay_per_channel) return state < 128 * 128;
   const bool is_short = shape.cu_seqlens[shape.sequences] <= shape.sequences * kMostChunkTokens;
-  return state < 64 * 64 && (has_initial_state || !is_short);
+  return shape.key_width * shape.value_width < 128 * 128 && (has_initial_state || !is_short);
 }
 
 // All sequences of a group, one head. first_chunk_state: [N], of all sequences.
@@ -33,7 +31,7 @@ void AttentionForwardGroup(const LinearAttentionShape& shape, const LinearAttent
     for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
   };
   if (IsRecurrent(shape, in.initial_state)) {
-    run(RecurrentForward<T>(shape, in, o, final_state, chunk_states));
+    run(SweepForward<T>(shape, in, o, final_state, chunk_states));
   } else {
     run(ChunkedForward<T>(shape, in, o, final_state, chunk_states));
   }

@@ -18,8 +18,8 @@ namespace lrnn::kernels {
 
 // How it is computed; all forms give the same up to rounding. The backward pass is always chunked.
 enum class LinearAttentionForm {
-  kAuto,         // kRecurrent or kChunked, whichever was measured to be faster for the widths
-  kRecurrent,    // token by token
+  kAuto,         // kRecurrent or kChunked, whichever was measured to be faster for the widths and lengths
+  kRecurrent,    // the state is carried along, past four tokens at a time
   kChunked,      // chunk by chunk, decays of a range of tokens multiplied one after the other
   kSignedLog,    // chunk by chunk, products of decays as 2^(sum of log2|a|) and the parity of their signs
   kPositiveLog,  // as kSignedLog without the signs, for a >= 0 only

@@ -19,19 +19,12 @@ namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// y_i <- y_i + a x_i, and y_i <- y_i + x_i z_i.
+// y_i <- y_i + a x_i over whole vectors.
 template <typename T>
 HWY_INLINE void AddScaledRow(int64_t width, T a, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
   const hn::ScalableTag<T> d;
   for (int64_t i = 0; i < width; i += static_cast<int64_t>(hn::Lanes(d))) {
     hn::Store(hn::MulAdd(hn::Set(d, a), hn::Load(d, x + i), hn::Load(d, y + i)), d, y + i);
-  }
-}
-template <typename T>
-HWY_INLINE void AddMultipliedRow(int64_t width, const T* HWY_RESTRICT x, const T* HWY_RESTRICT z, T* HWY_RESTRICT y) {
-  const hn::ScalableTag<T> d;
-  for (int64_t i = 0; i < width; i += static_cast<int64_t>(hn::Lanes(d))) {
-    hn::Store(hn::MulAdd(hn::Load(d, x + i), hn::Load(d, z + i), hn::Load(d, y + i)), d, y + i);
   }
 }
 
@@ -47,18 +40,18 @@ class AttentionBackward {
         out_(out),
         scratch_({{&G_, c_.K * c_.padded_V},
                   {&r_, kMostChunkTokens * c_.padded_V},
-                  {&transposed_r_, c_.padded_V * c_.padded_C},
-                  {&transposed_v_, c_.padded_V * c_.padded_C},
-                  {&transposed_, c_.padded_K * c_.padded_C},
-                  {&d_scores_, kMostChunkTokens * c_.padded_C},
-                  {&d_range_, kMostChunkTokens * c_.padded_C},
-                  {&d_prefix_q_, kMostChunkTokens * c_.padded_K},
-                  {&d_suffix_k_, kMostChunkTokens * c_.padded_K},
+                  {&transposed_r_, c_.padded_V * c_.padded_most},
+                  {&transposed_v_, c_.padded_V * c_.padded_most},
+                  {&transposed_, c_.padded_K * c_.padded_most},
+                  {&d_scores_, kMostChunkTokens * c_.padded_most},
+                  {&d_range_, kMostChunkTokens * c_.padded_most},
+                  {&d_state_q_, kMostChunkTokens * c_.padded_K},
+                  {&d_state_k_, kMostChunkTokens * c_.padded_K},
                   {&d_q_, kMostChunkTokens * c_.padded_K},
                   {&d_k_, kMostChunkTokens * c_.padded_K},
                   {&d_v_, kMostChunkTokens * c_.padded_V},
                   {&d_decay_, kMostChunkTokens * c_.decay_width},
-                  {&d_state_decay_, c_.padded_K}}) {}
+                  {&dots_, std::max(kMostChunkTokens, c_.padded_K)}}) {}
 
   void Run(int64_t sequence, int64_t head, int64_t first_chunk_state) {
     const int64_t begin = c_.shape.cu_seqlens[sequence], end = c_.shape.cu_seqlens[sequence + 1];
@@ -69,11 +62,16 @@ class AttentionBackward {
       const T* state = chunk > 0             ? chunk_states_ + c_.State(first_chunk_state + chunk - 1, head)
                        : c_.in.initial_state ? c_.in.initial_state + c_.State(sequence, head)
                                              : nullptr;
-      has_state_ = state != nullptr;
-      if (has_state_) c_.LoadState(state, c_.state);
+      state_ = state;
+      if (state && c_.V != c_.padded_V) {
+        c_.LoadState(state, c_.state);
+        state_ = c_.state;
+      }
       const int64_t token = begin + chunk * most, tokens = std::min(most, end - token);
-      c_.Load(token, tokens, head, /*ahead=*/chunk > 0 ? -most : tokens);
-      RunChunk(token, head, chunk > 0 || out_.initial_state);
+      const bool needs_G = chunk > 0 || out_.initial_state;
+      c_.Load(token, tokens, head, /*ahead=*/chunk > 0 ? -most : tokens, /*needs_prefix=*/state || needs_G,
+              /*needs_suffix=*/has_G_);
+      RunChunk(token, head, needs_G);
     }
     if (!out_.initial_state) return;
     T* d_initial = out_.initial_state + c_.State(sequence, head);
@@ -88,41 +86,34 @@ class AttentionBackward {
   // On entry G_ is the gradient of the state after the chunk, on exit (when it is still needed) of that before it.
   void RunChunk(int64_t token, int64_t head, bool needs_G) {
     AttentionChunk<T>& c = c_;
-    for (int64_t i = token; i < token + c.n; ++i) {  // written below
-      PrefetchRow(out_.q + c.KeyGradient(i, head), c.K);
-      PrefetchRow(out_.k + c.KeyGradient(i, head), c.K);
-      PrefetchRow(out_.v + c.Value(i, head), c.V);
-      PrefetchRow(out_.decay + c.Decay(i, head), c.decays);
-    }
+    PrefetchRows(c.n, c.K, out_.q + c.KeyGradient(token, head), c.H * c.K);  // written below
+    PrefetchRows(c.n, c.K, out_.k + c.KeyGradient(token, head), c.H * c.K);
+    PrefetchRows(c.n, c.V, out_.v + c.Value(token, head), c.H * c.V);
+    PrefetchRows(c.n, c.decays, out_.decay + c.Decay(token, head), c.H * c.decays);
     const int64_t n = c.n, K = c.padded_K, V = c.padded_V, C = c.padded_C, padded_n = c.Padded(n);
-    c.LoadRows(d_o_ + c.Value(token, head), c.H * c.V, c.V, V, r_);
-    ScaleRow(n * V, c.in.scale, r_, r_);
-    Transpose(padded_n, c.V, r_, V, transposed_r_, C);
+    c.LoadTokens(d_o_ + c.Value(token, head), c.H * c.V, c.V, c.in.scale, V, r_);
     Transpose(padded_n, c.V, c.v, V, transposed_v_, C);
 
-    // What flows through the scores:  dP = r v^T,  dv = P^T r.
+    // Through the scores:  dP = r v^T.
     Product<ProductStart::kZero, false>(ProductPart::kLowerC, n, padded_n, c.V, r_, V, transposed_v_, C, d_scores_, C);
-    Product<ProductStart::kZero, true>(ProductPart::kUpperA, n, V, n, c.scores, C, r_, V, d_v_, V);
-    std::fill_n(d_decay_, n * c.decay_width, T{0});
-    c.shape.decay_per_channel ? BackThroughChannelScores() : BackThroughScalarScores();
-
-    // What flows through the states: prefix_q reads the one before the chunk, suffix_k writes the one after it.
-    std::fill_n(d_state_decay_, K, T{0});
-    if (has_state_) {
-      Product<ProductStart::kZero, false>(ProductPart::kFull, c.K, padded_n, c.V, c.state, V, transposed_r_, C,
+    // Through the states: prefix q reads the one before the chunk, suffix k writes the one after it.
+    if (state_) {
+      Transpose(padded_n, c.V, r_, V, transposed_r_, C);
+      Product<ProductStart::kZero, false>(ProductPart::kFull, c.K, padded_n, c.V, state_, V, transposed_r_, C,
                                           transposed_, C);
-      Transpose(K, padded_n, transposed_, C, d_prefix_q_, K);
-      if (has_G_) {
-        for (int64_t i = 0; i < c.K; ++i) d_state_decay_[i] = RowDot(V, G_ + i * V, c.state + i * V);
-      }
+      Transpose(K, padded_n, transposed_, C, d_state_q_, K);
     }
     if (has_G_) {
       Product<ProductStart::kZero, false>(ProductPart::kFull, c.K, padded_n, c.V, G_, V, transposed_v_, C, transposed_,
                                           C);
-      Transpose(K, padded_n, transposed_, C, d_suffix_k_, K);
+      Transpose(K, padded_n, transposed_, C, d_state_k_, K);
+    }
+    // dv = P^T r + (suffix k) G.
+    Product<ProductStart::kZero, true>(ProductPart::kUpperA, n, V, n, c.scores, C, r_, V, d_v_, V);
+    if (has_G_) {
       Product<ProductStart::kAdd, false>(ProductPart::kFull, n, V, c.K, c.suffix_k, K, G_, V, d_v_, V);
     }
-    c.shape.decay_per_channel ? BackThroughChannelProducts() : BackThroughScalarProducts();
+    c.shape.decay_per_channel ? BackThroughChannels() : BackThroughScalars();
     Store(token, head);
 
     if (!needs_G) return;
@@ -135,116 +126,79 @@ class AttentionBackward {
     has_G_ = true;
   }
 
-  // P = range * qk:  d_range = dP * qk,  d_qk = dP * range (in place of dP),  dq = d_qk k,  dk = d_qk^T q.
-  void BackThroughScalarScores() {
+  // One decay a head:  P = range * qk:  d_range = dP * qk,  d_qk = dP * range (in place of dP);
+  //   dq = prefix (S r) + d_qk k,   dk = suffix (G v) + d_qk^T q,
+  // and back through the products of decays:  range_ij = a_i range_{i-1,j}  (suffix is its last row),
+  //   prefix_i = a_i prefix_{i-1}.
+  void BackThroughScalars() {
     const AttentionChunk<T>& c = c_;
     const hn::ScalableTag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    for (int64_t i = 0; i < c.n; ++i) {
-      const int64_t row = i * c.padded_C;
+    const int64_t n = c.n, K = c.padded_K, C = c.padded_C, lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t i = 0; i < n; ++i) {
+      const T *HWY_RESTRICT qk = c.qk + i * C, *HWY_RESTRICT range = c.range + i * C;
+      T *HWY_RESTRICT d_scores = d_scores_ + i * C, *HWY_RESTRICT d_range = d_range_ + i * C;
       int64_t j = 0;
       for (; j <= i; j += lanes) {
-        const auto d_score = hn::Load(d, d_scores_ + row + j);
-        hn::Store(hn::Mul(d_score, hn::Load(d, c.qk + row + j)), d, d_range_ + row + j);
-        hn::Store(hn::Mul(d_score, hn::Load(d, c.range + row + j)), d, d_scores_ + row + j);
+        const auto d_score = hn::Load(d, d_scores + j);
+        hn::Store(hn::Mul(d_score, hn::Load(d, qk + j)), d, d_range + j);
+        hn::Store(hn::Mul(d_score, hn::Load(d, range + j)), d, d_scores + j);
       }
-      for (; j < c.Padded(c.n); j += lanes) hn::Store(hn::Zero(d), d, d_scores_ + row + j);
+      for (; j < c.Padded(n); j += lanes) hn::Store(hn::Zero(d), d, d_scores + j);
     }
-    Product<ProductStart::kZero, false>(ProductPart::kLowerA, c.n, c.padded_K, c.n, d_scores_, c.padded_C, c.k,
-                                        c.padded_K, d_q_, c.padded_K);
-    Product<ProductStart::kZero, true>(ProductPart::kUpperA, c.n, c.padded_K, c.n, d_scores_, c.padded_C, c.q,
-                                       c.padded_K, d_k_, c.padded_K);
-  }
-
-  // Back through prefix_q = prefix q, suffix_k = suffix k, then through the products themselves:
-  //   range_ij = a_i range_{i-1,j}  (suffix is its last row),   prefix_i = a_i prefix_{i-1}.
-  void BackThroughScalarProducts() {
-    const AttentionChunk<T>& c = c_;
-    const int64_t n = c.n, K = c.padded_K, C = c.padded_C;
     if (has_G_) {
-      for (int64_t j = 0; j < n; ++j) {
-        d_range_[(n - 1) * C + j] += RowDot(K, c.k + j * K, d_suffix_k_ + j * K);
-        AddScaledRow(K, c.suffix[j], d_suffix_k_ + j * K, d_k_ + j * K);
-      }
+      RowDots(n, K, c.k, K, d_state_k_, K, dots_);
+      for (int64_t j = 0; j < n; ++j) d_range_[(n - 1) * C + j] += dots_[j];
+      Product<ProductStart::kScaleRows, true>(ProductPart::kUpperA, n, K, n, d_scores_, C, c.q, K, d_state_k_, K,
+                                              c.suffix);
+    } else {
+      Product<ProductStart::kZero, true>(ProductPart::kUpperA, n, K, n, d_scores_, C, c.q, K, d_k_, K);
     }
     for (int64_t i = n - 1; i > 0; --i) {
       const T* above = c.range + (i - 1) * C;  // 0 right of its diagonal
-      const int64_t width = c.Padded(i);
+      const int64_t width = (i + lanes - 1) / lanes * lanes;
       d_decay_[i] = RowDot(width, d_range_ + i * C, above);
       AddScaledRow(width, c.decay[i], d_range_ + i * C, d_range_ + (i - 1) * C);
     }
-    if (!has_state_) return;
-    T d_prefix = 0;
-    for (int64_t i = 0; i < c.K; ++i) d_prefix += d_state_decay_[i];
+    d_decay_[0] = 0;
+    if (!state_) {
+      Product<ProductStart::kZero, false>(ProductPart::kLowerA, n, K, n, d_scores_, C, c.k, K, d_q_, K);
+      return;
+    }
+    T d_prefix = has_G_ ? RowDot(c.K * c.padded_V, G_, state_) : T{0};
+    RowDots(n, K, c.q, K, d_state_q_, K, dots_);
     for (int64_t i = n - 1; i >= 0; --i) {
-      d_prefix += RowDot(K, c.q + i * K, d_prefix_q_ + i * K);
-      AddScaledRow(K, c.prefix[i], d_prefix_q_ + i * K, d_q_ + i * K);
+      d_prefix += dots_[i];
       d_decay_[i] += d_prefix * (i > 0 ? c.prefix[i - 1] : T{1});
       d_prefix *= c.decay[i];
     }
+    Product<ProductStart::kScaleRows, false>(ProductPart::kLowerA, n, K, n, d_scores_, C, c.k, K, d_state_q_, K,
+                                             c.prefix);
   }
 
-  // Column j of P is dot products of queries with what is left of key j:  x_j = k_j,  x_i = a_i x_{i-1},  P_ij =
-  // q_i.x_i.
-  void BackThroughChannelScores() {
+  // One decay a channel: through the scores, then through prefix q and suffix k.
+  void BackThroughChannels() {
     AttentionChunk<T>& c = c_;
-    const hn::ScalableTag<T> d;
-    const int64_t n = c.n, K = c.padded_K, lanes = static_cast<int64_t>(hn::Lanes(d));
-    std::fill_n(d_q_, n * K, T{0});
-    for (int64_t j = 0; j < n; ++j) {
-      c.DecayKey(j);
-      for (int64_t x = 0; x < K; x += lanes) {
-        auto d_x = hn::Zero(d);
-        for (int64_t i = n - 1; i >= j; --i) {
-          const int64_t at = i * K + x;
-          const auto d_score = hn::Set(d, d_scores_[i * c.padded_C + j]);
-          d_x = hn::MulAdd(d_score, hn::Load(d, c.q + at), d_x);
-          hn::Store(hn::MulAdd(d_score, hn::Load(d, c.decayed + at), hn::Load(d, d_q_ + at)), d, d_q_ + at);
-          if (i == j) break;
-          const auto d_a = hn::MulAdd(d_x, hn::Load(d, c.decayed + at - K), hn::Load(d, d_decay_ + at));
-          hn::Store(d_a, d, d_decay_ + at);
-          d_x = hn::Mul(d_x, hn::Load(d, c.decay + at));
-        }
-        hn::Store(d_x, d, d_k_ + j * K + x);
-      }
+    const int64_t n = c.n, K = c.padded_K;
+    WithForm(c.shape.form, [&](auto form) HWY_ATTR {
+      c.channel_scores.template Back<form.value>(c.ChannelTokens(), d_scores_, c.padded_C, d_q_, d_k_, d_decay_);
+    });
+    if (state_) {
+      if (has_G_) RowDots(c.K, c.padded_V, G_, c.padded_V, state_, c.padded_V, dots_);
+      BackThroughFromBegin<T>(0, n, K, c.decay, c.q, c.prefix, d_state_q_, has_G_ ? dots_ : nullptr, d_q_, d_decay_);
     }
-  }
-
-  // As BackThroughScalarProducts, in each channel:  prefix_i = a_i prefix_{i-1},  suffix_j = a_{j+1} suffix_{j+1}.
-  void BackThroughChannelProducts() {
-    const AttentionChunk<T>& c = c_;
-    const hn::ScalableTag<T> d;
-    const int64_t n = c.n, K = c.padded_K, lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto add_to = [&](T* place, auto value) HWY_ATTR { hn::Store(hn::Add(hn::Load(d, place), value), d, place); };
-    for (int64_t x = 0; has_state_ && x < K; x += lanes) {
-      auto d_prefix = hn::Load(d, d_state_decay_ + x);
-      for (int64_t i = n - 1; i >= 0; --i) {
-        const int64_t at = i * K + x;
-        d_prefix = hn::MulAdd(hn::Load(d, c.q + at), hn::Load(d, d_prefix_q_ + at), d_prefix);
-        add_to(d_decay_ + at, i > 0 ? hn::Mul(d_prefix, hn::Load(d, c.prefix + at - K)) : d_prefix);
-        d_prefix = hn::Mul(d_prefix, hn::Load(d, c.decay + at));
-      }
-    }
-    for (int64_t x = 0; has_G_ && x < K; x += lanes) {
-      auto d_suffix = hn::Zero(d);
-      for (int64_t j = 0; j + 1 < n; ++j) {
-        const int64_t at = j * K + x;
-        d_suffix = hn::MulAdd(hn::Load(d, c.k + at), hn::Load(d, d_suffix_k_ + at), d_suffix);
-        add_to(d_decay_ + at + K, hn::Mul(d_suffix, hn::Load(d, c.suffix + at + K)));
-        d_suffix = hn::Mul(d_suffix, hn::Load(d, c.decay + at + K));
-      }
-    }
-    if (has_state_) AddMultipliedRow(n * K, c.prefix, d_prefix_q_, d_q_);
-    if (has_G_) AddMultipliedRow(n * K, c.suffix, d_suffix_k_, d_k_);
+    if (has_G_) BackThroughToEnd(0, n, K, c.decay, c.k, c.suffix, d_state_k_, d_k_, d_decay_);
   }
 
   void Store(int64_t token, int64_t head) const {
     const AttentionChunk<T>& c = c_;
     const int64_t keys = c.H * c.K;
-    c.StoreRows(d_q_, c.padded_K, c.K, out_.q + c.KeyGradient(token, head), keys);
-    c.StoreRows(d_k_, c.padded_K, c.K, out_.k + c.KeyGradient(token, head), keys);
-    c.StoreRows(d_v_, c.padded_V, c.V, out_.v + c.Value(token, head), c.H * c.V);
-    c.StoreRows(d_decay_, c.decay_width, c.decays, out_.decay + c.Decay(token, head), c.H * c.decays);
+    // With one decay a head, what came through the states was completed in place.
+    const bool in_place = !c.shape.decay_per_channel;
+    const T *d_q = in_place && state_ ? d_state_q_ : d_q_, *d_k = in_place && has_G_ ? d_state_k_ : d_k_;
+    ScaleRows(c.n, c.K, T{1}, d_q, c.padded_K, out_.q + c.KeyGradient(token, head), keys);
+    ScaleRows(c.n, c.K, T{1}, d_k, c.padded_K, out_.k + c.KeyGradient(token, head), keys);
+    ScaleRows(c.n, c.V, T{1}, d_v_, c.padded_V, out_.v + c.Value(token, head), c.H * c.V);
+    ScaleRows(c.n, c.decays, T{1}, d_decay_, c.decay_width, out_.decay + c.Decay(token, head), c.H * c.decays);
   }
 
   AttentionChunk<T> c_;
@@ -252,8 +206,8 @@ class AttentionBackward {
   const T* d_o_;
   const T* d_final_state_;
   const LinearAttentionGradients<T>& out_;
-  bool has_state_ = false;  // the state before the chunk is not 0 from the start
-  bool has_G_ = false;      // nor the gradient of that after it
+  const T* state_ = nullptr;  // [K, V] before the chunk, rows of padded_V; null: 0
+  bool has_G_ = false;        // the gradient of the state after the chunk is not 0
 
   ChunkScratch<T> scratch_;
   T* G_;                             // [K, V]
@@ -262,11 +216,11 @@ class AttentionBackward {
   T* transposed_;                    // [K, n]
   T* d_scores_;                      // [n, n]
   T* d_range_;                       // [n, n]
-  T *d_prefix_q_, *d_suffix_k_;      // [n, K]
+  T *d_state_q_, *d_state_k_;        // [n, K] of prefix q and suffix k: S r and G v
   T *d_q_, *d_k_;                    // [n, K]
   T* d_v_;                           // [n, V]
   T* d_decay_;                       // [n, K] or [n]
-  T* d_state_decay_;                 // [K]
+  T* dots_;                          // [n] or [K]
 };
 
 }  // namespace HWY_NAMESPACE

@@ -216,6 +216,7 @@ TEST(LinearAttention, WideStates) {
     Tensors want = RandomInputs(p, 8, true);
     Oracle(p, want);
     Check<float>(p, LinearAttentionForm::kAuto, want, 1, "wide");
+    Check<float>(p, LinearAttentionForm::kRecurrent, want, 1, "wide");
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "hwy/highway.h"
 
@@ -40,7 +41,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // One block of kRows rows and kVectors vectors of C, over the inner index l = begin .. end-1. Without the pragmas the
 // accumulators stay in memory at -O2.
-template <ProductStart kStart, bool kTransposedA, size_t kRows, size_t kVectors, typename T>
+template <ProductStart kStart, bool kTransposedA, int kRows, int kVectors, typename T>
 HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A, int64_t A_stride,
                              const T* HWY_RESTRICT B, int64_t B_stride, T* HWY_RESTRICT C, int64_t C_stride,
                              const T* HWY_RESTRICT scale) {
@@ -48,9 +49,9 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<hn::ScalableTag<T>> sum[kRows][kVectors];
 #pragma GCC unroll 8
-  for (size_t r = 0; r < kRows; ++r) {
+  for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (size_t j = 0; j < kVectors; ++j) {
+    for (int j = 0; j < kVectors; ++j) {
       if constexpr (kStart == ProductStart::kZero) {
         sum[r][j] = hn::Zero(d);
       } else {
@@ -59,21 +60,22 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
       }
     }
   }
+#pragma GCC unroll 2
   for (int64_t l = begin; l < end; ++l) {
     hn::Vec<hn::ScalableTag<T>> b[kVectors];
 #pragma GCC unroll 8
-    for (size_t j = 0; j < kVectors; ++j) b[j] = hn::Load(d, B + l * B_stride + j * lanes);
+    for (int j = 0; j < kVectors; ++j) b[j] = hn::Load(d, B + l * B_stride + j * lanes);
 #pragma GCC unroll 8
-    for (size_t r = 0; r < kRows; ++r) {
+    for (int r = 0; r < kRows; ++r) {
       const auto a = hn::Set(d, kTransposedA ? A[l * A_stride + r] : A[r * A_stride + l]);
 #pragma GCC unroll 8
-      for (size_t j = 0; j < kVectors; ++j) sum[r][j] = hn::MulAdd(a, b[j], sum[r][j]);
+      for (int j = 0; j < kVectors; ++j) sum[r][j] = hn::MulAdd(a, b[j], sum[r][j]);
     }
   }
 #pragma GCC unroll 8
-  for (size_t r = 0; r < kRows; ++r) {
+  for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (size_t j = 0; j < kVectors; ++j) hn::Store(sum[r][j], d, C + r * C_stride + j * lanes);
+    for (int j = 0; j < kVectors; ++j) hn::Store(sum[r][j], d, C + r * C_stride + j * lanes);
   }
 }
 
@@ -84,48 +86,55 @@ HWY_NOINLINE void Product(ProductPart part, int64_t M, int64_t N, int64_t L, con
                           int64_t B_stride, T* C, int64_t C_stride, const T* scale = nullptr) {
   constexpr int64_t kMostRows = 6;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  const int64_t blocks = (M + kMostRows - 1) / kMostRows;
+  if (M == 0) return;
+  // Rows are shared out evenly: blocks of rows + 1 up to row `split`, then blocks of `rows`.
+  const int64_t blocks = (M + kMostRows - 1) / kMostRows, rows = M / blocks, split = M % blocks * (rows + 1);
   int64_t vectors;
   for (int64_t n = 0; n < N; n += vectors * lanes) {
     const int64_t rest = (N - n) / lanes;
     vectors = M <= 2 && rest >= 4 ? 4 : rest >= 2 ? 2 : 1;  // few rows: more vectors hide the latency
-    for (int64_t block = 0; block < blocks; ++block) {      // rows shared out evenly
-      const int64_t m = M * block / blocks, rows = M * (block + 1) / blocks - m;
-      if (part == ProductPart::kLowerC && n >= m + rows) continue;
-      const int64_t begin = part == ProductPart::kUpperA ? m : 0;
-      const int64_t end = part == ProductPart::kLowerA ? std::min(L, m + rows) : L;
-      const T* a = A + (kTransposedA ? m : m * A_stride);
-      T* c = C + m * C_stride + n;
-      const T* s = scale ? scale + m : nullptr;
-      const auto run = [&]<size_t kRows>(std::integral_constant<size_t, kRows>) HWY_ATTR {
-        if (vectors == 1) {
-          ProductBlock<kStart, kTransposedA, kRows, 1>(begin, end, a, A_stride, B + n, B_stride, c, C_stride, s);
-        } else if (vectors == 2) {
-          ProductBlock<kStart, kTransposedA, kRows, 2>(begin, end, a, A_stride, B + n, B_stride, c, C_stride, s);
-        } else if constexpr (kRows <= 2) {
-          ProductBlock<kStart, kTransposedA, kRows, 4>(begin, end, a, A_stride, B + n, B_stride, c, C_stride, s);
-        }
-      };
-      switch (rows) {
-        case 1:
-          run(std::integral_constant<size_t, 1>());
-          break;
-        case 2:
-          run(std::integral_constant<size_t, 2>());
-          break;
-        case 3:
-          run(std::integral_constant<size_t, 3>());
-          break;
-        case 4:
-          run(std::integral_constant<size_t, 4>());
-          break;
-        case 5:
-          run(std::integral_constant<size_t, 5>());
-          break;
-        default:
-          run(std::integral_constant<size_t, 6>());
-          break;
+    const auto run_blocks = [&](auto count, auto wide, int64_t from, int64_t to) HWY_ATTR {
+      for (int64_t m = from; m < to; m += count) {
+        if (part == ProductPart::kLowerC && n >= m + count) continue;
+        const int64_t begin = part == ProductPart::kUpperA ? m : 0;
+        const int64_t end = part == ProductPart::kLowerA ? std::min<int64_t>(L, m + count) : L;
+        ProductBlock<kStart, kTransposedA, count, wide>(begin, end, A + (kTransposedA ? m : m * A_stride), A_stride,
+                                                        B + n, B_stride, C + m * C_stride + n, C_stride,
+                                                        scale ? scale + m : nullptr);
       }
+    };
+    const auto run_rows = [&](auto count, int64_t from, int64_t to) HWY_ATTR {
+      if (vectors == 1) {
+        run_blocks(count, std::integral_constant<int, 1>(), from, to);
+      } else if (vectors == 2) {
+        run_blocks(count, std::integral_constant<int, 2>(), from, to);
+      } else if constexpr (count <= 2) {
+        run_blocks(count, std::integral_constant<int, 4>(), from, to);
+      }
+    };
+    // Blocks of 6 and 5, 5 and 4, 4 and 3 rows; fewer only where M is small.
+    switch (rows) {
+      case 1:
+        run_rows(std::integral_constant<int, 1>(), 0, M);
+        break;
+      case 2:
+        run_rows(std::integral_constant<int, 2>(), 0, M);
+        break;
+      case 3:
+        run_rows(std::integral_constant<int, 4>(), 0, split);
+        run_rows(std::integral_constant<int, 3>(), split, M);
+        break;
+      case 4:
+        run_rows(std::integral_constant<int, 5>(), 0, split);
+        run_rows(std::integral_constant<int, 4>(), split, M);
+        break;
+      case 5:
+        run_rows(std::integral_constant<int, 6>(), 0, split);
+        run_rows(std::integral_constant<int, 5>(), split, M);
+        break;
+      default:
+        run_rows(std::integral_constant<int, 6>(), 0, M);
+        break;
     }
   }
 }
