@@ -10,6 +10,7 @@
 
 #include "lrnn/kernels/delta_rule.h"
 #include "lrnn/kernels/prefetch.h"
+#include "lrnn/kernels/sum_lanes-inl.h"
 
 #ifndef LRNN_KERNELS_DELTA_RULE_CHUNK_ONCE_
 #define LRNN_KERNELS_DELTA_RULE_CHUNK_ONCE_
@@ -138,38 +139,6 @@ template <typename T>
 HWY_INLINE T SumLanes(Vector<T> v) {
   return hn::GetLane(hn::SumOfLanes(Tag<T>(), v));
 }
-
-// to[c] = sum of the lanes of v[c], c < 4.
-#if HWY_TARGET == HWY_SCALAR
-template <typename T>
-HWY_INLINE void SumLanesOfFour(const Vector<T>* v, T* to) {
-  for (int c = 0; c < 4; ++c) to[c] = hn::GetLane(v[c]);
-}
-#else
-template <class D, typename T = hn::TFromD<D>>
-HWY_INLINE void SumBlocksOfFour(D d, hn::Vec<D> v, T* to) {
-  if constexpr (hn::MaxLanes(D()) <= 4) {
-    hn::StoreU(v, d, to);
-  } else {
-    const hn::Half<D> half;
-    SumBlocksOfFour(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), to);
-  }
-}
-template <typename T>
-HWY_INLINE void SumLanesOfFour(const Vector<T>* v, T* to) {
-  const Tag<T> d;
-  if constexpr (sizeof(T) == 4) {  // transpose blocks of four while adding
-    const hn::Repartition<double, Tag<T>> pairs;
-    const auto low = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
-    const auto high = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
-    const auto even = hn::InterleaveLower(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
-    const auto odd = hn::InterleaveUpper(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
-    SumBlocksOfFour(d, hn::Add(hn::BitCast(d, even), hn::BitCast(d, odd)), to);
-  } else {
-    for (int c = 0; c < 4; ++c) to[c] = SumLanes<T>(v[c]);
-  }
-}
-#endif
 
 // `count` of the numbers of a vector, the others zero; and back.
 template <typename T>

@@ -179,7 +179,7 @@ class ChannelScores {
         }
       }
     }
-    LRNN_UNROLL_ROWS for (int r = 0; r < kRows; ++r) SumLanesOfFourRows(sum[r], to + r * stride);
+    LRNN_UNROLL_ROWS for (int r = 0; r < kRows; ++r) SumLanesOfFour<T>(sum[r], to + r * stride);
   }
 
   // Scores of kTokens <= 4 tokens among themselves.
@@ -205,7 +205,7 @@ class ChannelScores {
       }
     }
     LRNN_UNROLL_ROWS for (int i = 0; i < kTokens; ++i) {
-      SumLanesOfFourRows(sum[i], scores + (first + i) * stride + first);
+      SumLanesOfFour<T>(sum[i], scores + (first + i) * stride + first);
     }
   }
 

@@ -10,6 +10,7 @@
 #include "hwy/highway.h"
 #include "lrnn/kernels/linear_attention.h"
 #include "lrnn/kernels/prefetch.h"
+#include "lrnn/kernels/sum_lanes-inl.h"
 
 #ifndef LRNN_KERNELS_LINEAR_ATTENTION_ROWS_ONCE_
 #define LRNN_KERNELS_LINEAR_ATTENTION_ROWS_ONCE_
@@ -87,38 +88,6 @@ HWY_INLINE void PrefetchRows(int64_t rows, int64_t width, const T* row, int64_t 
   for (int64_t i = 0; i < rows; ++i, row += stride) PrefetchRow(row, width);
 }
 
-// to[c] = sum of the lanes of v[c], c < 4.
-#if HWY_TARGET == HWY_SCALAR
-template <typename T>
-HWY_INLINE void SumLanesOfFourRows(const hn::Vec<hn::ScalableTag<T>>* v, T* to) {
-  for (int c = 0; c < 4; ++c) to[c] = hn::GetLane(v[c]);
-}
-#else
-template <class D, typename T = hn::TFromD<D>>
-HWY_INLINE void AddBlocksOfFour(D d, hn::Vec<D> v, T* to) {
-  if constexpr (hn::MaxLanes(D()) <= 4) {
-    hn::StoreU(v, d, to);
-  } else {
-    const hn::Half<D> half;
-    AddBlocksOfFour(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), to);
-  }
-}
-template <typename T>
-HWY_INLINE void SumLanesOfFourRows(const hn::Vec<hn::ScalableTag<T>>* v, T* to) {
-  const hn::ScalableTag<T> d;
-  if constexpr (sizeof(T) == 4) {  // transpose blocks of four while adding
-    const hn::Repartition<double, hn::ScalableTag<T>> pairs;
-    const auto low = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
-    const auto high = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
-    const auto even = hn::InterleaveLower(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
-    const auto odd = hn::InterleaveUpper(pairs, hn::BitCast(pairs, low), hn::BitCast(pairs, high));
-    AddBlocksOfFour(d, hn::Add(hn::BitCast(d, even), hn::BitCast(d, odd)), to);
-  } else {
-    LRNN_UNROLL_ROWS for (int c = 0; c < 4; ++c) to[c] = hn::GetLane(hn::SumOfLanes(d, v[c]));
-  }
-}
-#endif
-
 // sum x_i y_i over whole vectors. Four sums: one would wait for its own latency.
 template <typename T>
 HWY_INLINE T RowDot(int64_t width, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
@@ -150,7 +119,7 @@ HWY_NOINLINE void RowDots(int64_t rows, int64_t width, const T* HWY_RESTRICT x, 
         sum[r] = hn::MulAdd(hn::LoadU(d, x + r * x_stride + i), hn::LoadU(d, y + r * y_stride + i), sum[r]);
       }
     }
-    SumLanesOfFourRows(sum, to + row);
+    SumLanesOfFour<T>(sum, to + row);
   }
   for (; row < rows; ++row, x += x_stride, y += y_stride) to[row] = RowDot(width, x, y);
 }

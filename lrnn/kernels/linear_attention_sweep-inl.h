@@ -170,7 +170,7 @@ class SweepForward : public AttentionRows {
       }
     }
     LRNN_UNROLL_ROWS for (int i = 0; i < kCount; ++i) {
-      SumLanesOfFourRows(sum[i], scores_ + (group * kTokens + i) * kTokens);
+      SumLanesOfFour<T>(sum[i], scores_ + (group * kTokens + i) * kTokens);
     }
   }
 
