@@ -77,11 +77,12 @@ void AddShare(Table& table, const std::string& name, int64_t tokens, const Share
 void AddDeltaRule(Table& table, const std::string& name, const DeltaRuleProblem& problem, const Limits& limits,
                   double goal) {
   const double flops = (problem.backward ? 22 : 6) * static_cast<double>(problem.width * problem.width);
-  AddShare(table, name, problem.batch.tokens(), MeasureShare(problem.Run(), flops * problem.Steps(), limits.fma), goal);
+  AddShare(table, name, problem.batch.tokens(), MeasureShare(problem.Run(), {{flops * problem.Steps(), &limits.fma}}),
+           goal);
 }
 
 void AddScan(Table& table, const std::string& name, const ScanProblem& problem, const Limits& limits, double goal) {
-  AddShare(table, name, problem.batch.tokens(), MeasureShare(problem.Run(), problem.Exps(), limits.exp), goal);
+  AddShare(table, name, problem.batch.tokens(), MeasureShare(problem.Run(), {{problem.Exps(), &limits.exp}}), goal);
 }
 
 // Sequences of growing length, each against the shortest, which stands for as many tokens.

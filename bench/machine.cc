@@ -127,13 +127,11 @@ struct Turns {
   bool contended = false;
 
   Duration Time(size_t work) const { return {Median(seconds[work]), contended}; }
-  // The median of what `quotient` makes of a turn's seconds of the first work and the second.
+  // The median over the turns of what `quotient` makes of one.
   template <typename Quotient>
   double MedianOf(const Quotient& quotient) const {
     std::vector<double> values;
-    for (size_t turn = 0; turn < seconds[0].size(); ++turn) {
-      values.push_back(quotient(seconds[0][turn], seconds[1][turn]));
-    }
+    for (size_t turn = 0; turn < seconds[0].size(); ++turn) values.push_back(quotient(turn));
     return Median(values);
   }
 };
@@ -161,16 +159,25 @@ Turns RunInTurns(const std::vector<Work>& works) {
 
 Duration Measure(const Work& work) { return RunInTurns({work}).Time(0); }
 
-Share MeasureShare(const Work& work, double units, const Limit& limit) {
-  const double limit_units = limit.Run();
-  const Turns turns = RunInTurns({work, [&] { limit.Run(); }});
-  return {turns.Time(0),
-          turns.MedianOf([&](double of_work, double of_limit) { return units / of_work * of_limit / limit_units; })};
+Share MeasureShare(const Work& work, const std::vector<Amount>& amounts) {
+  std::vector<Work> works = {work};
+  std::vector<double> runs;  // of each limit's loop, as many as do what the work does
+  for (const Amount& amount : amounts) {
+    runs.push_back(amount.units / amount.limit->Run());
+    works.push_back([limit = amount.limit] { limit->Run(); });
+  }
+  const Turns turns = RunInTurns(works);
+  return {turns.Time(0), turns.MedianOf([&](size_t turn) {
+            double least = 0;  // seconds, by the limit that is met first
+            for (size_t i = 0; i < runs.size(); ++i) least = std::max(least, runs[i] * turns.seconds[i + 1][turn]);
+            return least / turns.seconds[0][turn];
+          })};
 }
 
 Ratio MeasureRatio(const Work& of, const Work& to) {
   const Turns turns = RunInTurns({of, to});
-  return {turns.Time(0), turns.Time(1), turns.MedianOf([](double a, double b) { return a / b; })};
+  return {turns.Time(0), turns.Time(1),
+          turns.MedianOf([&](size_t turn) { return turns.seconds[0][turn] / turns.seconds[1][turn]; })};
 }
 
 Limit::Limit(int threads, std::function<double(int64_t)> loop) : threads_(threads), loop_(std::move(loop)) {}

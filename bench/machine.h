@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace lrnn::bench {
 
@@ -39,12 +40,18 @@ Limit FmaPeak(int threads);        // single-precision multiply-adds, 2 flops ea
 Limit ExpRate(int threads);        // single-precision exponentials
 Limit ReadBandwidth(int threads);  // bytes, from memory
 
-// How much of a limit `work` reaches, which does `units` of it.
+// How much of what is limited a work does.
+struct Amount {
+  double units;
+  const Limit* limit;
+};
+
+// How near `work` comes to the limit that it meets first: its roofline.
 struct Share {
   Duration time;
   double share = 0;
 };
-Share MeasureShare(const Work& work, double units, const Limit& limit);
+Share MeasureShare(const Work& work, const std::vector<Amount>& amounts);
 
 // How many times as long as the other the one takes.
 struct Ratio {

@@ -1,5 +1,5 @@
-// The kernels of the other layers, each against the limit that is its own: multiply-adds where the state is large,
-// memory where it is small. "Within twice of the limit" is the goal.
+// The kernels of the other layers, each against its own roofline: multiply-adds where the state is large, memory where
+// it is small. "Within twice of it" is the goal.
 
 #include "bench/benchmarks.h"
 #include "bench/forward_and_backward.h"
@@ -16,11 +16,12 @@ namespace {
 
 using torch::Tensor;
 
-// `work` does `units` of what is limited: flops or bytes.
-void AddShare(Table& table, const std::string& name, const Work& work, double units, const Limit& limit) {
-  const Share share = MeasureShare(work, units, limit);
-  table.Add(name, fmt::format("{:.3g} ms, {:.3g} G/s", share.time.seconds * 1e3, units / share.time.seconds * 1e-9),
-            share.share, Goal::kAtLeast, 0.5, share.time.contended);
+void AddShare(Table& table, const std::string& name, const Work& work, const std::vector<Amount>& amounts) {
+  const Share share = MeasureShare(work, amounts);
+  table.Add(
+      name,
+      fmt::format("{:.3g} ms, {:.3g} G/s", share.time.seconds * 1e3, amounts[0].units / share.time.seconds * 1e-9),
+      share.share, Goal::kAtLeast, 0.5, share.time.contended);
 }
 
 struct LinearAttentionProblem {
@@ -29,12 +30,18 @@ struct LinearAttentionProblem {
 
   void Add(Table& table, const Limits& limits) const {
     for (const bool backward : {false, true}) {
-      // 4 K V flops a token and head: the products with the state; 14 with backward.
-      const double flops = (backward ? 14.0 : 4.0) * static_cast<double>(sequences * length * heads * width * width);
+      // 4 K V flops a token and head: the products with the state; 14 with backward. Rows of q, k, v, o and decays are
+      // read and written once, with backward d_o and the gradients too, and what is saved of the inputs is read again.
+      const double rows = static_cast<double>(sequences * length * heads);
+      const double flops = (backward ? 14.0 : 4.0) * rows * static_cast<double>(width * width);
+      const double decays = per_channel ? static_cast<double>(width) : 1.0;
+      const double bytes =
+          4 * rows *
+          (backward ? 11.0 * static_cast<double>(width) + 3 * decays : 4.0 * static_cast<double>(width) + decays);
       AddShare(table,
                fmt::format("{}, {} heads of {}, {} x {} tokens{}", per_channel ? "GLA" : "Mamba-2, mLSTM", heads, width,
                            sequences, length, backward ? ", with backward" : ""),
-               Run(backward, kernels::LinearAttentionForm::kAuto, -1), flops, limits.fma);
+               Run(backward, kernels::LinearAttentionForm::kAuto, -1), {{flops, &limits.fma}, {bytes, &limits.read}});
     }
   }
 
@@ -70,7 +77,7 @@ void AddScans(Table& table, const Limits& limits) {
     // Reads a and b, writes h; backward reads a, h and dh, writes da and db.
     AddShare(table, fmt::format("diagonal, 256 channels{}", backward ? ", with backward" : ""),
              ForwardAndBackward({a, b}, backward, [&] { return ops::DiagonalScan(a, b, packed); }),
-             4.0 * (backward ? 8 : 3) * static_cast<double>(T * D), limits.read);
+             {{4.0 * (backward ? 8 : 3) * static_cast<double>(T * D), &limits.read}});
   }
 
   const int64_t n = 64;
@@ -82,7 +89,7 @@ void AddScans(Table& table, const Limits& limits) {
   for (const bool backward : {false, true}) {
     AddShare(table, fmt::format("matrices by token, 64 x 64{}", backward ? ", with backward" : ""),
              ForwardAndBackward({A, B}, backward, [&] { return ops::MatrixScan(A, B, few, c10::nullopt, which); }),
-             (backward ? 6.0 : 2.0) * static_cast<double>(tokens * n * n * n), limits.fma);
+             {{(backward ? 6.0 : 2.0) * static_cast<double>(tokens * n * n * n), &limits.fma}});
   }
 }
 
@@ -96,7 +103,7 @@ void AddAttention(Table& table, const Limits& limits) {
     // 4 K flops for each pair that sees each other; 14 with backward, which forms the scores again.
     AddShare(table, fmt::format("softmax attention, 2,048 tokens, 4 heads of 64{}", backward ? ", with backward" : ""),
              ForwardAndBackward({q, k, v}, backward, [&] { return ops::Attention(q, k, v, 0.125, packed, packed); }),
-             (backward ? 14.0 : 4.0) * static_cast<double>(K) * pairs, limits.fma);
+             {{(backward ? 14.0 : 4.0) * static_cast<double>(K) * pairs, &limits.fma}});
   }
 }
 
@@ -124,7 +131,7 @@ void AddGatedRnns(Table& table, const std::string& lengths, const ops::Sequences
 
 void BenchOtherLayers(Table& table, const Limits& limits) {
   torch::manual_seed(1);
-  table.Section("Other layers: share of multiply-adds or, diagonal, of reading memory");
+  table.Section("Other layers: share of their roofline, multiply-adds or memory");
   LinearAttentionProblem{32, 256, 4, 32, true}.Add(table, limits);
   LinearAttentionProblem{8, 256, 8, 64, true}.Add(table, limits);
   LinearAttentionProblem{32, 256, 4, 32, false}.Add(table, limits);
