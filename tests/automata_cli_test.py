@@ -154,8 +154,8 @@ class AutomataCli(unittest.TestCase):
             (self.folder / "large.txt").write_text(text)
             before = cpu_seconds_of_children()
             message = self.lrnn("compile", "--regex-file", "large.txt", "-o", "m", code=2)
-            # Anything quadratic would take hours. Processor time: a busy machine does not count, sanitizers may.
-            self.assertLess(cpu_seconds_of_children() - before, 20)
+            # Anything quadratic would take hours. Processor time: what else the machine does is not counted.
+            self.assertLess(cpu_seconds_of_children() - before, 5)
             self.assertLess(len(message), 600)
             self.assertIn("large.txt", message)
         self.assertIn("letter", self.lrnn("compile", "--regex", "", "-o", "m", code=2))
