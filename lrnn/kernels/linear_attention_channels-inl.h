@@ -136,21 +136,6 @@ class ChannelScores {
   static constexpr int64_t kBlock = 4;
   static constexpr int64_t kLevels = 3;  // cuts between blocks of 4, 8 and 16 tokens
 
-  // Calls body(min(tokens, kBlock)) with a constant.
-  template <typename Body>
-  static HWY_INLINE void WithTokens(int64_t tokens, const Body& body) {
-    switch (tokens) {
-      case 1:
-        return body(std::integral_constant<int, 1>());
-      case 2:
-        return body(std::integral_constant<int, 2>());
-      case 3:
-        return body(std::integral_constant<int, 3>());
-      default:
-        return body(std::integral_constant<int, 4>());
-    }
-  }
-
   // Calls body(begin, cut, end, where the rows of blocks of this size start).
   template <typename Body>
   HWY_INLINE void ForEachCut(int64_t n, const Body& body) const {

@@ -88,6 +88,21 @@ HWY_INLINE void PrefetchRows(int64_t rows, int64_t width, const T* row, int64_t 
   for (int64_t i = 0; i < rows; ++i, row += stride) PrefetchRow(row, width);
 }
 
+// Calls body(min(tokens, 4)) with a constant: a block's tokens are registers.
+template <typename Body>
+HWY_INLINE void WithTokens(int64_t tokens, const Body& body) {
+  switch (tokens) {
+    case 1:
+      return body(std::integral_constant<int, 1>());
+    case 2:
+      return body(std::integral_constant<int, 2>());
+    case 3:
+      return body(std::integral_constant<int, 3>());
+    default:
+      return body(std::integral_constant<int, 4>());
+  }
+}
+
 // sum x_i y_i over whole vectors. Four sums: one would wait for its own latency.
 template <typename T>
 HWY_INLINE T RowDot(int64_t width, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {

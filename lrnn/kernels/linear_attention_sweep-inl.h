@@ -88,20 +88,6 @@ class SweepForward : public AttentionRows {
   static constexpr int64_t kPanel = 64, kRow = kPanel;
   static constexpr int64_t kRows = 2 * kTokens + 1;
 
-  template <typename Body>
-  static HWY_INLINE void WithTokens(int64_t tokens, const Body& body) {
-    switch (tokens) {
-      case 1:
-        return body(std::integral_constant<int, 1>());
-      case 2:
-        return body(std::integral_constant<int, 2>());
-      case 3:
-        return body(std::integral_constant<int, 3>());
-      default:
-        return body(std::integral_constant<int, 4>());
-    }
-  }
-
   // state_: a tile after the other, [K, kTile] each.
   void LoadState(const T* state) {
     if (!state) {
