@@ -7,6 +7,7 @@
 
 #include "lrnn/analysis/task_words.h"
 #include "lrnn/base/error.h"
+#include "lrnn/layers/delta_rule_mixer.h"
 
 namespace lrnn {
 namespace {
@@ -204,7 +205,7 @@ class Snapper {
   // beta of the rows of x: [m], as the model computes it.
   torch::Tensor Betas(const torch::Tensor& x, int64_t layer, int64_t head) {
     const torch::Tensor z = x.to(torch::kFloat32).mv(HeadWeight(layer, "b_proj", head)[0]);
-    return (largest_beta_ * torch::sigmoid(z)).to(torch::kFloat64);
+    return DeltaRuleBeta(z, ReadDeltaNet(config_)).to(torch::kFloat64);
   }
 
   double NearestExact(double beta) const { return std::clamp(std::round(beta), 0.0, largest_beta_); }

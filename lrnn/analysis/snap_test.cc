@@ -102,6 +102,19 @@ TEST_P(SnapActivationTest, KeysAtRightAngles) {
 INSTANTIATE_TEST_SUITE_P(Activations, SnapActivationTest, testing::Values("identity", "silu"),
                          [](const auto& info) { return std::string(info.param); });
 
+// The layer's own betas are what is reported: with a margin these are exact before anything is moved.
+TEST_F(SnapTest, BetasWithAMargin) {
+  TestModel nearly = NearlyParity("identity");
+  nearly.config["beta_margin"] = 0.01;
+  Model model = Load(nearly);
+  const Snapping snapping = Snap(model, Parity(), ParityTruth());
+  EXPECT_TRUE(snapping.complete());
+  for (const SnappedBeta& beta : snapping.heads[0].betas) {
+    EXPECT_EQ(beta.before, beta.input == "1" ? 2 : 0);
+    EXPECT_EQ(beta.after, beta.before);
+  }
+}
+
 // What the bit 0 writes, on an axis of its own, makes the answer "even": it cannot do without, and may do it at once.
 TEST_F(SnapTest, AnotherExactValueThanTheNearest) {
   TestModel model = ParityModel();

@@ -18,6 +18,8 @@ DeltaRuleConfig Common(const Fields& config) {
   common.conv_width = config.Bool("use_short_conv", true) ? config.PositiveInt("conv_size", 4) : 0;
   common.silu_qk = true;
   common.allow_neg_eigval = config.Bool("allow_neg_eigval", false);
+  common.beta_margin = config.Double("beta_margin", 0);
+  if (!(common.beta_margin >= 0 && common.beta_margin <= 1)) config.Refuse("beta_margin", "a number from 0 to 1");
   common.norm_eps = config.Double("norm_eps", 1e-6);
   return common;
 }

@@ -54,6 +54,7 @@ TEST(DeltaRuleConfig, Errors) {
   EXPECT_EQ(delta({{"qk_activation", "relu"}}),
             place + R"("qk_activation": expected "silu" or "identity", got "relu")");
   EXPECT_EQ(delta({{"qk_norm", "sum"}}), place + R"("qk_norm": expected "l2", got "sum")");
+  EXPECT_EQ(delta({{"beta_margin", -0.1}}), place + R"("beta_margin": expected a number from 0 to 1, got -0.1)");
   EXPECT_EQ(delta({{"use_beta", false}}), place + R"("use_beta": expected true, got false)");
   EXPECT_EQ(delta({{"attn", {{"layers", {0}}}}}),
             place + R"("attn": expected null (no attention layers), got {"layers":[0]})");

@@ -14,6 +14,14 @@ constexpr double kL2Eps = 1e-6;
 
 }  // namespace
 
+torch::Tensor DeltaRuleBeta(const torch::Tensor& z, const DeltaRuleConfig& config) {
+  torch::Tensor s = torch::sigmoid(z);
+  const double m = config.beta_margin;
+  if (m > 0) s = ((1 + 2 * m) * s - m).clamp(0, 1);
+  s = ops::RoundedLikeLinear(s);
+  return config.allow_neg_eigval ? 2 * s : s;
+}
+
 DeltaRuleMixer::DeltaRuleMixer(const DeltaRuleConfig& config, Rng& rng) : config_(config) {
   const int64_t D = config.width, H = config.value_heads, n_h = config.householders;
   const int64_t keys = config.keys(), values = config.values();
@@ -63,11 +71,10 @@ DeltaRuleMixer::Projected DeltaRuleMixer::Project(const torch::Tensor& x, const 
   const auto heads_of_v = [&](const torch::Tensor& z, int64_t head_dimension) {
     return H == config_.heads ? z : z.repeat_interleave(H / config_.heads, head_dimension);
   };
-  const torch::Tensor beta = ops::RoundedLikeLinear(torch::sigmoid(projected[3])).view({T, n_h, H});
   Projected p{heads_of_v(ops::L2Norm(q.reshape({T, config_.heads, config_.key_width}), kL2Eps), 1),
               heads_of_v(ops::L2Norm(k.reshape({T, n_h, config_.heads, config_.key_width}), kL2Eps), 2),
               v.reshape({T, n_h, H, config_.value_width}),
-              config_.allow_neg_eigval ? 2 * beta : beta,
+              DeltaRuleBeta(projected[3], config_).view({T, n_h, H}),
               c10::nullopt,
               g_proj_ ? projected.back() : torch::Tensor()};
   if (a_proj_) p.decay = torch::exp(-torch::exp(A_log_) * torch::softplus(projected[4] + dt_bias_));

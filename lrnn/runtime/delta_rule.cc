@@ -80,8 +80,10 @@ class RuntimeDeltaRule : public RuntimeMixer {
     }
 
     float* beta = projected + q_ + k_ + v_;
-    const float largest = config_.allow_neg_eigval ? 2.0f : 1.0f;
-    for (int64_t i = 0; i < betas_; ++i) beta[i] = largest / (1.0f + std::exp(-beta[i]));
+    const float largest = config_.allow_neg_eigval ? 2.0f : 1.0f, m = static_cast<float>(config_.beta_margin);
+    for (int64_t i = 0; i < betas_; ++i) {
+      beta[i] = largest * std::clamp((1 + 2 * m) / (1.0f + std::exp(-beta[i])) - m, 0.0f, 1.0f);
+    }
     const float* rest = beta + betas_;
     if (config_.has_decay) {
       for (int64_t h = 0; h < H; ++h) decay[h] = std::exp(negative_A_[h] * Softplus(rest[h] + dt_bias_[h]));

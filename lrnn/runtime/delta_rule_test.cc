@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lrnn/base/message_of.h"
@@ -43,7 +44,8 @@ class ReferenceDeltaRule {
       }
       for (int step = 0; step < steps; ++step) {
         const Row k_unit = Unit(k, step * heads + key_head, K);
-        const double beta = (config["allow_neg_eigval"] ? 2 : 1) * Sigmoid(b[step * H + h]);
+        const double m = config.value("beta_margin", 0.0), s = (1 + 2 * m) * Sigmoid(b[step * H + h]) - m;
+        const double beta = (config["allow_neg_eigval"] ? 2 : 1) * std::clamp(s, 0.0, 1.0);
         // S <- (I - beta k k^T) S + beta k v^T
         std::vector<Row> next(K, Row(V));
         for (int i = 0; i < K; ++i) {
@@ -118,6 +120,7 @@ TEST(RuntimeDeltaNet, OtherForms) {
   ExpectReferenceLogits(TestDeltaNet({{"tie_word_embeddings", true}}));
   ExpectReferenceLogits(TestDeltaNet({{"use_final_norm", false}}));
   ExpectReferenceLogits(TestDeltaNet({{"use_gate", true}}));
+  ExpectReferenceLogits(TestDeltaNet({{"beta_margin", 0.3}, {"allow_neg_eigval", true}}));
 }
 
 TEST(RuntimeGatedDeltaNet, EqualsTheEquations) {
