@@ -17,7 +17,7 @@ LayerInfo DeltaNetInfo() {
                    {"conv_size", 4, "their width"},
                    {"qk_activation", "silu", "activation of q and k: silu or identity"},
                    {"use_gate", false, "gate on the normed output"},
-                   {"beta_margin", 0.0, "sigmoids so near 0 and 1 make beta 0 and its largest"},
+                   {"beta_margin", 0.0, "how near 0 or 1 its sigmoid makes beta 0 or its largest"},
                    {"norm_eps", 1e-6, "epsilon of the norms"}},
           .make = [](const Fields& config, Rng& rng) {
             return std::make_shared<DeltaRuleMixer>(ReadDeltaNet(config), rng);

@@ -17,7 +17,7 @@ LayerInfo GatedDeltaNetInfo() {
                    {"use_gate", true, "gate on the normed output"},
                    {"use_short_conv", true, "short convolutions on q, k and v"},
                    {"conv_size", 4, "their width"},
-                   {"beta_margin", 0.0, "sigmoids so near 0 and 1 make beta 0 and its largest"},
+                   {"beta_margin", 0.0, "how near 0 or 1 its sigmoid makes beta 0 or its largest"},
                    {"norm_eps", 1e-6, "epsilon of the norms"}},
           .make = [](const Fields& config,
                      Rng& rng) { return std::make_shared<DeltaRuleMixer>(ReadGatedDeltaNet(config), rng); },
