@@ -105,7 +105,8 @@ struct HeadRows {
 // The keys and queries of a chunk, rows of K numbers. A row lies a fixed distance from the one above, so that one
 // register addresses all; wider rows are cut into panels, each with all eight rows. Not a multiple of a page.
 constexpr int64_t kPanel = 128;
-constexpr int64_t kRow = kPanel + 8;
+constexpr int64_t kRow = kPanel + 16;
+static_assert(kRow * sizeof(float) % 64 == 0, "rows are loaded and stored as aligned vectors, of 64 bytes with AVX-512");
 constexpr int64_t kRows = 2 * kSlots;  // k of each slot, then q of each read
 
 inline int64_t RowsSize(int64_t K) { return (K + kPanel - 1) / kPanel * kRows * kRow; }
