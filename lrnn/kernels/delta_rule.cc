@@ -47,17 +47,17 @@ template <typename T>
 void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T* final_state,
              const DeltaRuleSaved<T>& saved, const SequenceGroup& group, const HeadRange& heads,
              const int64_t* first_saved) {
-  PairRows<T> rows(shape.key_width, shape.value_width);
+  const BlankRows<T> blank(shape.key_width, shape.value_width);
   std::vector<ForwardPass<T>> passes;
   passes.reserve(heads.end - heads.begin);
   for (int64_t head = heads.begin; head < heads.end; ++head) {
-    passes.emplace_back(shape, in, o, final_state, saved, head);
+    passes.emplace_back(shape, in, o, final_state, saved, head, blank);
   }
   for (int64_t i = group.begin; i < group.end; ++i) {
-    for (ForwardPass<T>& pass : passes) pass.Start(i, first_saved[i], rows);
+    for (ForwardPass<T>& pass : passes) pass.Start(i, first_saved[i]);
     for (bool runs = true; runs;) {
       runs = false;
-      for (ForwardPass<T>& pass : passes) runs |= pass.RunBlock(rows);
+      for (ForwardPass<T>& pass : passes) runs |= pass.RunBlock();
     }
     for (ForwardPass<T>& pass : passes) pass.Finish();
   }
@@ -124,14 +124,6 @@ std::vector<int64_t> FirstSavedStates(const DeltaRuleShape& shape) {
   return first;
 }
 
-// Heads whose states are in the first-level cache together. Taken in turns, a few steps each, they read whole rows of
-// [T, H, K], which the machine prefetches; a narrow head's share of each row it does not.
-int64_t HeadsAtOnce(const DeltaRuleShape& shape, size_t element) {
-  constexpr size_t kBytes = 16384;
-  const size_t state = shape.key_width * shape.value_width * element;
-  return std::max<int64_t>(1, kBytes / std::max<size_t>(1, state));
-}
-
 // As many heads to a task, up to `most`, as keep all threads busy: the largest number of those with which the slowest
 // thread has the fewest heads to do.
 int64_t FewestRounds(int64_t groups, int64_t heads, int threads, int64_t most) {
@@ -164,7 +156,7 @@ int64_t DeltaRuleSavedStates(const DeltaRuleShape& shape) { return FirstSavedSta
 
 void DeltaRuleForward(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, float* o, float* final_state,
                       const DeltaRuleSaved<float>& saved, int threads) {
-  ForEachGroupAndHeads(shape, threads, HeadsAtOnce(shape, sizeof(float)),
+  ForEachGroupAndHeads(shape, threads, StatesInCache(shape, sizeof(float)),
                        [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
                          HWY_DYNAMIC_DISPATCH(ForwardF32)(shape, in, o, final_state, saved, group, heads, first);
                        });
@@ -172,7 +164,7 @@ void DeltaRuleForward(const DeltaRuleShape& shape, const DeltaRuleInputs<float>&
 
 void DeltaRuleForward(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, double* o, double* final_state,
                       const DeltaRuleSaved<double>& saved, int threads) {
-  ForEachGroupAndHeads(shape, threads, HeadsAtOnce(shape, sizeof(double)),
+  ForEachGroupAndHeads(shape, threads, StatesInCache(shape, sizeof(double)),
                        [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
                          HWY_DYNAMIC_DISPATCH(ForwardF64)(shape, in, o, final_state, saved, group, heads, first);
                        });

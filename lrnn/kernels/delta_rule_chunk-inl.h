@@ -61,6 +61,13 @@ inline int64_t SavedStates(int64_t chunks, int64_t key_width) {
   return chunks == 0 ? 0 : (chunks - 1) / SaveEvery(key_width);
 }
 
+// States that are in the first-level cache together. Heads with such states take turns, a pair of steps each: what one
+// waits for hides behind another's work, and whole rows of [T, H, K] are read, which the machine prefetches.
+inline int64_t StatesInCache(const DeltaRuleShape& shape, size_t element) {
+  constexpr size_t kBytes = 16384;
+  return static_cast<int64_t>(kBytes / std::max<size_t>(1, shape.key_width * shape.value_width * element));
+}
+
 }  // namespace lrnn::kernels
 #endif
 
@@ -106,7 +113,8 @@ struct HeadRows {
 // register addresses all; wider rows are cut into panels, each with all eight rows. Not a multiple of a page.
 constexpr int64_t kPanel = 128;
 constexpr int64_t kRow = kPanel + 16;
-static_assert(kRow * sizeof(float) % 64 == 0, "rows are loaded and stored as aligned vectors, of 64 bytes with AVX-512");
+static_assert(kRow * sizeof(float) % 64 == 0,
+              "rows are loaded and stored as aligned vectors, of 64 bytes with AVX-512");
 constexpr int64_t kRows = 2 * kSlots;  // k of each slot, then q of each read
 
 inline int64_t RowsSize(int64_t K) { return (K + kPanel - 1) / kPanel * kRows * kRow; }

@@ -25,27 +25,30 @@ namespace HWY_NAMESPACE {
 // A tile of columns is two vectors wide: the vectors of both updates and of all four reads are 12 of 16 registers.
 constexpr int kVectors = 2;
 
-// For each row i of a tile S: [K, tile], with rows of keys and queries `row` apart:
+// For each row i of a tile S: [K, tile]:
 //   S_i <- S_i + k_0i w_0      o_0 <- o_0 + q_0i S_i
 //   S_i <- S_i + k_1i w_1      o_1 <- o_1 + q_1i S_i      p_c <- p_c + next_ci S_i
 template <bool kRead0, bool kRead1, typename T>
-HWY_INLINE void Sweep(int64_t K, int64_t row, const T* HWY_RESTRICT k, const T* HWY_RESTRICT q,
-                      const T* HWY_RESTRICT next, const Vector<T> (&w)[2][kVectors], T* HWY_RESTRICT S,
-                      Vector<T> (&o)[2][kVectors], Vector<T> (&p)[2][kVectors]) {
+HWY_INLINE void Sweep(int64_t K, const T* const (&k)[2], const T* const (&q)[2], const T* const (&next)[2],
+                      const Vector<T> (&w)[2][kVectors], T* HWY_RESTRICT S, Vector<T> (&o)[2][kVectors],
+                      Vector<T> (&p)[2][kVectors]) {
   const Tag<T> d;
   const int64_t lanes = LanesOf<T>();
   LRNN_UNROLL for (int c = 0; c < 2; ++c) {
     LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[c][j] = p[c][j] = hn::Zero(d);
   }
-  const T* HWY_RESTRICT k1 = k + row;
-  const T* HWY_RESTRICT q1 = q + row;
-  const T* HWY_RESTRICT next1 = next + row;
+  const T* HWY_RESTRICT k0 = k[0];
+  const T* HWY_RESTRICT k1 = k[1];
+  const T* HWY_RESTRICT q0 = q[0];
+  const T* HWY_RESTRICT q1 = q[1];
+  const T* HWY_RESTRICT next0 = next[0];
+  const T* HWY_RESTRICT next1 = next[1];
   for (int64_t i = 0; i < K; ++i, S += kVectors * lanes) {
     Vector<T> s[kVectors];
-    auto x = hn::Set(d, k[i]);
+    auto x = hn::Set(d, k0[i]);
     LRNN_UNROLL for (int j = 0; j < kVectors; ++j) s[j] = hn::MulAdd(x, w[0][j], hn::Load(d, S + j * lanes));
     if constexpr (kRead0) {
-      x = hn::Set(d, q[i]);
+      x = hn::Set(d, q0[i]);
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[0][j] = hn::MulAdd(x, s[j], o[0][j]);
     }
     x = hn::Set(d, k1[i]);
@@ -57,7 +60,7 @@ HWY_INLINE void Sweep(int64_t K, int64_t row, const T* HWY_RESTRICT k, const T* 
       x = hn::Set(d, q1[i]);
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[1][j] = hn::MulAdd(x, s[j], o[1][j]);
     }
-    x = hn::Set(d, next[i]);
+    x = hn::Set(d, next0[i]);
     LRNN_UNROLL for (int j = 0; j < kVectors; ++j) p[0][j] = hn::MulAdd(x, s[j], p[0][j]);
     x = hn::Set(d, next1[i]);
     LRNN_UNROLL for (int j = 0; j < kVectors; ++j) p[1][j] = hn::MulAdd(x, s[j], p[1][j]);
@@ -72,81 +75,69 @@ struct StepPair {
   T fold;         // the held state is multiplied by this first; 1: nothing to do
   T a[2];         // at each step
   T beta_over_a[2];
-  T scale[2];     // of a read: that of all reads times a
-  T key_key;      // k_0 . k_1
-  const T* v[2];  // rows of each step, from here on
+  T scale[2];        // of a read: that of all reads times a
+  T key_key;         // k_0 . k_1
+  const T* k[2];     // rows of each step, from here on
+  const T* next[2];  // the keys of the next two steps
+  const T* v[2];
   T* errors[2];
   const T* q[2];  // null: nothing is read after the step
   T* o[2];
 };
 
-// Keys and queries of a block of pairs, copied to rows that do not lie a power of two apart: with two tiles of columns
-// they stay in the first-level cache.
+// Stand-ins for rows that a pair of steps does not have.
 template <typename T>
-class PairRows {
+class BlankRows {
  public:
-  static constexpr int64_t kPairs = 4;
-
-  PairRows(int64_t K, int64_t V)
-      : K_(K), row_(hwy::RoundUpTo(K, LanesOf<T>()) + kGap), unwanted_(hwy::AllocateAligned<T>(V)) {
-    const int64_t size = 2 * kSteps * row_;
-    memory_ = hwy::AllocateAligned<T>(size);
-    std::fill_n(memory_.get(), size, T{0});
+  BlankRows(int64_t K, int64_t V) : zeros_(hwy::AllocateAligned<T>(K)), unwanted_(hwy::AllocateAligned<T>(V)) {
+    std::fill_n(zeros_.get(), K, T{0});
   }
-
-  int64_t row() const { return row_; }
-  T* key(int64_t i) { return memory_.get() + i * row_; }
-  T* query(int64_t i) { return memory_.get() + (kSteps + i) * row_; }
-  T* unwanted() { return unwanted_.get(); }  // where a row of V numbers goes that nobody reads
-
-  HWY_INLINE void Load(const T* HWY_RESTRICT from, T* HWY_RESTRICT to) const {
-    const Tag<T> d;
-    const int64_t lanes = LanesOf<T>();
-    int64_t i = 0;
-    for (; i + lanes <= K_; i += lanes) hn::Store(hn::LoadU(d, from + i), d, to + i);
-    if (i < K_) hn::Store(LoadSome(from + i, K_ - i), d, to + i);
-  }
-  void Clear(T* row) const { std::fill_n(row, row_, T{0}); }
-  // k_i . k_{i+1}
-  HWY_INLINE T KeyKey(int64_t i) {
-    const Tag<T> d;
-    const T* HWY_RESTRICT k = key(i);
-    auto sum = hn::Zero(d);
-    for (int64_t x = 0; x < K_; x += LanesOf<T>()) {
-      sum = hn::MulAdd(hn::Load(d, k + x), hn::Load(d, k + row_ + x), sum);
-    }
-    return SumLanes<T>(sum);
-  }
+  const T* zeros() const { return zeros_.get(); }  // [K]
+  T* unwanted() const { return unwanted_.get(); }  // [V], where a row goes that nobody reads
 
  private:
-  static constexpr int64_t kSteps = 2 * kPairs + 2;  // two keys more than steps, for p
-  static constexpr int64_t kGap = 16;
-
-  const int64_t K_, row_;
-  hwy::AlignedFreeUniquePtr<T[]> memory_, unwanted_;
+  hwy::AlignedFreeUniquePtr<T[]> zeros_, unwanted_;
 };
+
+// x . y
+template <typename T>
+HWY_INLINE T DotOfRows(int64_t size, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
+  const Tag<T> d;
+  const int64_t lanes = LanesOf<T>();
+  auto sum = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= size; i += lanes) sum = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), sum);
+  if (i < size) sum = hn::MulAdd(LoadSome(x + i, size - i), LoadSome(y + i, size - i), sum);
+  return SumLanes<T>(sum);
+}
 
 // The forward pass of one head, sequence by sequence: Start, RunBlock until the sequence is at its end, Finish.
 template <typename T>
 class ForwardPass {
  public:
   ForwardPass(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T* final_state,
-              const DeltaRuleSaved<T>& saved, int64_t head)
+              const DeltaRuleSaved<T>& saved, int64_t head, const BlankRows<T>& blank)
       : shape_(shape),
         in_(in),
-        o_(o),
+        out_(o),
         final_state_(final_state),
         saved_(saved),
+        blank_(blank),
         at_(shape, head),
         plan_(shape.householders),
         tile_(kVectors * LanesOf<T>()),
-        tiles_((at_.V + tile_ - 1) / tile_) {
+        tiles_((at_.V + tile_ - 1) / tile_),
+        pairs_(StatesInCache(shape, sizeof(T)) > 0 ? 1 : kMostPairs),
+        key_row_(at_.H * at_.K),
+        value_row_(at_.H * at_.V),
+        tokens_ahead_((kStepsAhead + plan_.n - 1) / plan_.n),
+        steps_ahead_(tokens_ahead_ * plan_.n) {
     scratch_ = hwy::AllocateAligned<T>(tiles_ * tile_ * (at_.K + 2));
     S_ = scratch_.get();
     p_ = S_ + tiles_ * tile_ * at_.K;
   }
 
-  void Start(int64_t sequence, int64_t first_saved, PairRows<T>& rows) {
+  void Start(int64_t sequence, int64_t first_saved) {
     sequence_ = sequence;
     first_token_ = token_ = shape_.cu_seqlens[sequence];
     const int64_t tokens = shape_.cu_seqlens[sequence + 1] - first_token_;
@@ -155,19 +146,22 @@ class ForwardPass {
     first_saved_ = first_saved;
     step_ = step_of_token_ = next_saved_ = 0;
     a_ = 1;
+    const int64_t first_step = first_token_ * plan_.n;
+    k_ = in_.k + at_.k(first_step), v_ = in_.v + at_.v(first_step), beta_ = in_.beta + at_.beta(first_step);
+    q_ = in_.q + at_.q(first_token_), o_ = out_ + at_.o(first_token_);
     LoadState(in_.initial_state ? in_.initial_state + at_.state(sequence) : nullptr);
     std::fill_n(p_, tiles_ * tile_ * 2, T{0});
-    if (in_.initial_state && steps_ > 0) RunPairs(0, rows);  // p of the first pair
+    if (in_.initial_state && steps_ > 0) RunPairs(0);  // p of the first pair
   }
 
   // Runs the next pairs of steps; false: there are none.
-  bool RunBlock(PairRows<T>& rows) {
+  bool RunBlock() {
     if (step_ == steps_) return false;
     // States are saved between blocks.
     const int64_t next = (next_saved_ + 1) * SaveEvery(at_.K);
     const bool saves = saved_.states && next < chunks_;
     const int64_t end = saves ? plan_.FirstStep(next) : steps_;
-    RunPairs(end, rows);
+    RunPairs(end);
     if (saves && step_ == end) StoreState(saved_.states + at_.state(first_saved_ + next_saved_++));
     return true;
   }
@@ -177,6 +171,10 @@ class ForwardPass {
   }
 
  private:
+  // A state that does not stay in the first-level cache is swept tile by tile, so many pairs of steps each.
+  static constexpr int64_t kMostPairs = 4;
+  static constexpr int64_t kStepsAhead = 8;
+
   T* Tile(int64_t tile) { return S_ + tile * tile_ * at_.K; }
 
   // Tiles <-> a state [K, V] in memory.
@@ -198,32 +196,18 @@ class ForwardPass {
     }
   }
 
-  // Runs up to kPairs pairs of steps, not beyond `end`. With end = 0, one pair without steps.
-  void RunPairs(int64_t end, PairRows<T>& rows) {
-    StepPair<T> pairs[PairRows<T>::kPairs];
-    const int64_t first = step_, start = first_token_ * plan_.n;
-    int64_t count = 0, steps = 0;
+  // Runs the pairs of steps of a block, not beyond `end`. With end = 0, one pair without steps.
+  void RunPairs(int64_t end) {
+    StepPair<T> pairs[kMostPairs];
+    int64_t count = 0;
     do {
-      StepPair<T>& pair = pairs[count++];
-      SetPair(end, rows, pair);
-      for (int c = 0; c < 2; ++c) {
-        if (pair.q[c]) rows.Load(pair.q[c], rows.query(steps + c));
-      }
-      steps += pair.count;
-    } while (step_ < end && count < PairRows<T>::kPairs);
-    const T* k = in_.k + at_.k(start + first);
-    for (int64_t i = 0; i < steps + 2; ++i, k += at_.H * at_.K) {
-      first + i < steps_ ? rows.Load(k, rows.key(i)) : rows.Clear(rows.key(i));
-    }
-    int64_t row = 0;
-    for (int64_t i = 0; i < count; row += pairs[i++].count) pairs[i].key_key = rows.KeyKey(row);
-    PrefetchSteps(start + step_ + 2, start + step_ + 2 + 2 * PairRows<T>::kPairs);
-    // Pairs of one tile wait for each other, those of two tiles do not.
-    for (int64_t tile = 0; tile < tiles_; tile += 2) {
-      row = 0;
-      for (int64_t i = 0; i < count; row += pairs[i++].count) {
-        RunPair(pairs[i], row, tile, rows);
-        if (tile + 1 < tiles_) RunPair(pairs[i], row, tile + 1, rows);
+      const bool plain = plan_.n == 1 && !in_.decay && end - step_ >= 4;
+      plain ? SetPair<true>(end, pairs[count++]) : SetPair<false>(end, pairs[count++]);
+    } while (step_ < end && count < pairs_);
+    for (int64_t tile = 0; tile < tiles_; ++tile) {
+      for (int64_t i = 0; i < count; ++i) {
+        if (tile == 0) PrefetchAhead(pairs[i]);
+        RunPair(pairs[i], tile);
       }
     }
   }
@@ -231,77 +215,88 @@ class ForwardPass {
   // Far from where 1 / a, or a state over it, would leave the range of floats.
   static bool CanHold(T a) { return std::abs(a) > T{1} / (1 << 24) && std::abs(a) < T{1 << 24}; }
 
-  // Rows of the steps to come, of this sequence or the next.
-  HWY_INLINE void PrefetchSteps(int64_t begin, int64_t end) const {
-    end = std::min(end, shape_.cu_seqlens[shape_.sequences] * plan_.n);
-    const T* k = in_.k + at_.k(begin);
-    const T* v = in_.v + at_.v(begin);
-    const T* errors = saved_.errors ? saved_.errors + at_.v(begin) : v;
-    for (int64_t step = begin; step < end; ++step, k += at_.H * at_.K, v += at_.H * at_.V, errors += at_.H * at_.V) {
-      PrefetchRow(k, at_.K);
-      PrefetchRow(v, at_.V);
-      PrefetchRow(errors, at_.V);
-    }
-    const T* q = in_.q + at_.q(begin / plan_.n);
-    const T* o = o_ + at_.o(begin / plan_.n);
-    for (int64_t token = begin / plan_.n; token < end / plan_.n; ++token, q += at_.H * at_.K, o += at_.H * at_.V) {
-      PrefetchRow(q, at_.K);
-      PrefetchRow(o, at_.V);
+  // The rows of a pair to come, of this sequence or the next.
+  HWY_INLINE void PrefetchAhead(const StepPair<T>& pair) const {
+    const int64_t keys = steps_ahead_ * key_row_, values = steps_ahead_ * value_row_;
+    const T* const errors[2] = {saved_.errors ? pair.errors[0] : pair.v[0], saved_.errors ? pair.errors[1] : pair.v[1]};
+    PrefetchRows({pair.k[0] + keys, pair.k[1] + keys}, at_.K);
+    PrefetchRows({pair.v[0] + values, pair.v[1] + values, errors[0] + values, errors[1] + values}, at_.V);
+    for (int c = 0; c < 2; ++c) {
+      if (!pair.q[c]) continue;
+      PrefetchRows({pair.q[c] + tokens_ahead_ * key_row_}, at_.K);
+      PrefetchRows({pair.o[c] + tokens_ahead_ * value_row_}, at_.V);
     }
   }
 
-  // The next pair of steps.
-  HWY_INLINE void SetPair(int64_t end, PairRows<T>& rows, StepPair<T>& pair) {
-    pair.count = std::min<int64_t>(2, end - step_);
+  // The next pair of steps. kPlain: each step is a token, nothing decays, and there are at least four of them.
+  template <bool kPlain>
+  HWY_INLINE void SetPair(int64_t end, StepPair<T>& pair) {
+    const T *k = k_, *v = v_, *beta = beta_, *q = q_;
+    T* o = o_;
+    const int64_t key_row = key_row_, value_row = value_row_;
+    pair.count = kPlain ? 2 : std::min<int64_t>(2, end - step_);
     pair.fold = 1;
-    for (int c = 0; c < 2; ++c) {
-      pair.a[c] = pair.beta_over_a[c] = pair.scale[c] = 0;
-      pair.q[c] = nullptr;
-      pair.v[c] = pair.errors[c] = pair.o[c] = rows.unwanted();
-      if (c >= pair.count) continue;
-      if (in_.decay && step_of_token_ == 0) {
-        const T a = a_ * in_.decay[at_.decay(token_)];
-        if (CanHold(a)) {
-          a_ = a;
-        } else if (c == 0) {
-          a_ = 1;
-          pair.fold = a;
-        } else {
-          pair.count = 1;  // it is folded at the start of the next pair
+    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
+      if constexpr (!kPlain) {
+        pair.a[c] = pair.beta_over_a[c] = pair.scale[c] = 0;
+        pair.q[c] = nullptr;
+        pair.k[c] = blank_.zeros();
+        pair.v[c] = pair.errors[c] = pair.o[c] = blank_.unwanted();
+        if (c >= pair.count) continue;
+        if (in_.decay && step_of_token_ == 0 && !Decay(c == 0, pair.fold)) {
+          pair.count = 1;
           continue;
         }
       }
-      const int64_t step = first_token_ * plan_.n + step_++, v = at_.v(step);
-      const T beta = in_.beta[at_.beta(step)];
       pair.a[c] = a_;
-      pair.beta_over_a[c] = in_.decay ? beta / a_ : beta;
-      pair.v[c] = in_.v + v;
-      if (saved_.errors) pair.errors[c] = saved_.errors + v;
-      if (++step_of_token_ == plan_.n) {
+      pair.beta_over_a[c] = in_.decay ? *beta / a_ : *beta;
+      pair.k[c] = k;
+      pair.v[c] = v;
+      pair.errors[c] = saved_.errors ? saved_.errors + (v - in_.v) : blank_.unwanted();
+      k += key_row, v += value_row, beta += at_.H;
+      if (kPlain || ++step_of_token_ == plan_.n) {
         pair.scale[c] = in_.scale * a_;
-        pair.q[c] = in_.q + at_.q(token_);
-        pair.o[c] = o_ + at_.o(token_++);
+        pair.q[c] = q;
+        pair.o[c] = o;
+        q += key_row, o += value_row, ++token_;
         step_of_token_ = 0;
       }
     }
+    k_ = k, v_ = v, beta_ = beta, q_ = q, o_ = o, step_ += pair.count;
+    pair.key_key = pair.count == 2 ? DotOfRows(at_.K, pair.k[0], pair.k[1]) : T{0};
+    pair.next[0] = kPlain || step_ < steps_ ? k : blank_.zeros();
+    pair.next[1] = kPlain || step_ + 1 < steps_ ? k + key_row : blank_.zeros();
   }
 
-  void RunPair(const StepPair<T>& pair, int64_t row, int64_t tile, PairRows<T>& rows) {
+  // Takes the next token's decay into a_, or into what the state is multiplied with if that can be; false: it cannot be
+  // here, and the token has to start a pair.
+  HWY_INLINE bool Decay(bool starts_pair, T& fold) {
+    const T a = a_ * in_.decay[at_.decay(token_)];
+    if (CanHold(a)) {
+      a_ = a;
+    } else if (starts_pair) {
+      a_ = 1;
+      fold = a;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void RunPair(const StepPair<T>& pair, int64_t tile) {
     if (pair.fold != T{1}) Fold(pair.fold, tile);
     if (pair.count == 2 && (tile + 1) * tile_ <= at_.V) {
-      RunPair<true>(pair, row, tile, rows);
+      RunPair<true>(pair, tile);
     } else {
-      RunPair<false>(pair, row, tile, rows);
+      RunPair<false>(pair, tile);
     }
   }
   template <bool kWhole>
-  HWY_INLINE void RunPair(const StepPair<T>& pair, int64_t row, int64_t tile, PairRows<T>& rows) {
+  HWY_INLINE void RunPair(const StepPair<T>& pair, int64_t tile) {
     if (pair.q[0]) {
-      pair.q[1] ? RunPair<kWhole, true, true>(pair, row, tile, rows)
-                : RunPair<kWhole, true, false>(pair, row, tile, rows);
+      pair.q[1] ? RunPair<kWhole, true, true>(pair, tile) : RunPair<kWhole, true, false>(pair, tile);
     } else {
-      pair.q[1] ? RunPair<kWhole, false, true>(pair, row, tile, rows)
-                : RunPair<kWhole, false, false>(pair, row, tile, rows);
+      pair.q[1] ? RunPair<kWhole, false, true>(pair, tile) : RunPair<kWhole, false, false>(pair, tile);
     }
   }
 
@@ -318,16 +313,16 @@ class ForwardPass {
   // kWhole: there are two steps, and all columns of the tile exist.
   // What is loaded is loaded before anything is stored: a stored vector may be any memory to the compiler, members too.
   template <bool kWhole, bool kRead0, bool kRead1>
-  HWY_NOINLINE void RunPair(const StepPair<T>& pair, int64_t row, int64_t tile, PairRows<T>& rows) {
+  HWY_NOINLINE void RunPair(const StepPair<T>& pair, int64_t tile) {
     const Tag<T> d;
     const int64_t lanes = LanesOf<T>(), tile_width = kVectors * lanes, first = tile * tile_width,
                   columns = at_.V - first;
     T* HWY_RESTRICT p_memory = p_ + tile * tile_width * 2;
     T* HWY_RESTRICT const S = Tile(tile);
-    const int64_t K = at_.K, key_row = rows.row();
-    const T* HWY_RESTRICT k = rows.key(row);
-    const T* HWY_RESTRICT q = rows.query(row);
-    const T* HWY_RESTRICT next = rows.key(row + pair.count);
+    const int64_t K = at_.K;
+    const T* const k[2] = {pair.k[0], pair.k[1]};
+    const T* const q[2] = {pair.q[0], pair.q[1]};
+    const T* const next[2] = {pair.next[0], pair.next[1]};
     const bool steps[2] = {kWhole || pair.count > 0, kWhole || pair.count > 1};
     T* const errors[2] = {pair.errors[0] + first, pair.errors[1] + first};
     T* const out[2] = {pair.o[0] + first, pair.o[1] + first};
@@ -347,7 +342,7 @@ class ForwardPass {
         StorePart<kWhole>(e[c][j], errors[c] + j * lanes, steps[c] ? columns - j * lanes : 0);
       }
     }
-    Sweep<kRead0, kRead1>(K, key_row, k, q, next, w, S, o, p);
+    Sweep<kRead0, kRead1>(K, k, q, next, w, S, o, p);
     LRNN_UNROLL for (int c = 0; c < 2; ++c) {
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
         hn::Store(p[c][j], d, p_memory + c * tile_width + j * lanes);
@@ -371,16 +366,25 @@ class ForwardPass {
 
   const DeltaRuleShape& shape_;
   const DeltaRuleInputs<T>& in_;
-  T* o_;
+  T* out_;
   T* final_state_;
   const DeltaRuleSaved<T>& saved_;
+  const BlankRows<T>& blank_;
   const HeadRows at_;
   const ChunkPlan plan_;
   const int64_t tile_, tiles_;
+  const int64_t pairs_;                       // of a block
+  const int64_t key_row_, value_row_;         // from one step's row to the next, or one token's
+  const int64_t tokens_ahead_, steps_ahead_;  // that rows are prefetched
 
   // The sequence at work, and the next step.
   int64_t sequence_ = 0, first_token_ = 0, steps_ = 0, chunks_ = 0, first_saved_ = 0;
   int64_t step_ = 0, token_ = 0, step_of_token_ = 0, next_saved_ = 0;
+  const T* k_ = nullptr;  // of the next step
+  const T* v_ = nullptr;
+  const T* beta_ = nullptr;
+  const T* q_ = nullptr;  // of its token
+  T* o_ = nullptr;
   T a_ = 1;  // what S_ and p_ are to be multiplied with
 
   hwy::AlignedFreeUniquePtr<T[]> scratch_;

@@ -6,6 +6,7 @@
 
 #include <hwy/base.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lrnn::kernels {
@@ -16,6 +17,14 @@ namespace lrnn::kernels {
 template <typename T>
 HWY_INLINE void PrefetchRow(const T* row, int64_t size) {
   for (int64_t i = 0; i < size; i += 64 / sizeof(T)) __builtin_prefetch(row + i);
+}
+
+// Several rows of one size.
+template <typename T, size_t kCount>
+HWY_INLINE void PrefetchRows(const T* const (&rows)[kCount], int64_t size) {
+  for (int64_t i = 0; i < size; i += 64 / sizeof(T)) {
+    for (const T* row : rows) __builtin_prefetch(row + i);
+  }
 }
 
 }  // namespace lrnn::kernels
