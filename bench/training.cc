@@ -174,6 +174,15 @@ void BenchTraining(Table& table, const Limits& limits) {
     table.Add(layer + ", its matrix products alone, share of the step",
               MeasureRatio(Products(extended), extended.Step()), Goal::kAtLeast, 0.6);
 
+    const Work fp32 = extended.Step(), bf16 = extended.Step();
+    table.Add(layer + ", fp32 to bf16 products",
+              MeasureRatio(fp32,
+                           [&] {
+                             const ops::RoundLinearToBf16 rounding(true);
+                             bf16();
+                           }),
+              Goal::kAtLeast, 1.4);
+
     Problem few(layer, "[-1,1]", kEagerSequences, limits.threads);
     CheckSameLogits(few);
     // In turns with the whole batch, of which the eager model has a part: tokens a second are compared.

@@ -44,7 +44,7 @@ struct SelectiveScanPlan {
     // A wide tile reads longer pieces of each row and writes fewer partial sums of dB and dC; few groups need more
     // tiles.
     tile = 256;
-    while (tile > 64 && static_cast<int64_t>(groups.size()) * ((channels + tile - 1) / tile) < 16) tile /= 2;
+    while (tile > 64 && static_cast<int64_t>(groups.size()) * ((channels + tile - 1) / tile) < 6) tile /= 2;
     tiles = (channels + tile - 1) / tile;
   }
 };

@@ -6,6 +6,7 @@
 #endif
 
 #include "lrnn/base/error.h"
+#include "lrnn/ops/bf16_product.h"
 
 namespace lrnn::ops {
 namespace {
@@ -16,8 +17,10 @@ using torch::autograd::tensor_list;
 
 #ifdef LRNN_ONEDNN
 
-// c <- op(a) op(b), all row-major and contiguous, op(a): [M, K], op(b): [K, N], c: [M, N].
+// c <- op(a) op(b), a and b both fp32 or both bf16, all row-major and contiguous, op(a): [M, K], op(b): [K, N], c: [M,
+// N].
 void Product(bool transpose_a, const Tensor& a, bool transpose_b, const Tensor& b, const Tensor& c) {
+  if (a.scalar_type() == torch::kBFloat16) return Bf16Product(transpose_a, a, transpose_b, b, c);
   const int64_t M = c.size(0), N = c.size(1), K = a.size(transpose_a ? 0 : 1);
   const dnnl_status_t status =
       dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', M, N, K, 1, a.data_ptr<float>(), a.size(1),
@@ -27,22 +30,25 @@ void Product(bool transpose_a, const Tensor& a, bool transpose_b, const Tensor& 
   }
 }
 
-Tensor Matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}).contiguous(); }
+Tensor Matrix(const Tensor& x, torch::Dtype type) { return x.reshape({-1, x.size(-1)}).contiguous().to(type); }
 
 // dy^T x: [out, in]. oneDNN multiplies [few, T] [T, many] faster than [many, T] [T, few]: twice as fast at 1,024 and
 // 128.
 Tensor WeightGradient(const Tensor& dy, const Tensor& x) {
   const int64_t out = dy.size(1), in = x.size(1);
   const bool transposed = out > 3 * in;
-  const Tensor product = transposed ? dy.new_empty({in, out}) : dy.new_empty({out, in});
+  const auto fp32 = dy.options().dtype(torch::kFloat32);
+  const Tensor product = transposed ? torch::empty({in, out}, fp32) : torch::empty({out, in}, fp32);
   Product(true, transposed ? x : dy, false, transposed ? dy : x, product);
   return transposed ? product.t().contiguous() : product;
 }
 
+// is_bf16: x, weight and dy are rounded to bf16 before they are multiplied, and y after.
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight_any) {
-    const Tensor rows = Matrix(x), weight = weight_any.contiguous();
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight_any, bool is_bf16) {
+    const auto type = is_bf16 ? torch::kBFloat16 : torch::kFloat32;
+    const Tensor rows = Matrix(x, type), weight = Matrix(weight_any, type);
     std::vector<int64_t> shape = x.sizes().vec();
     shape.back() = weight.size(0);
     const Tensor y = rows.new_empty({rows.size(0), weight.size(0)});
@@ -50,7 +56,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     context->save_for_backward({rows, weight});
     context->saved_data["x_shape"] = x.sizes().vec();
     context->saved_data["wants_dx"] = x.requires_grad();
-    return y.view(shape);
+    return y.to(torch::kFloat32).view(shape);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -58,14 +64,14 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
                "[linear] the product by oneDNN can be differentiated once; use torch::linear for more");
     const auto saved = context->get_saved_variables();
     const Tensor &rows = saved[0], &weight = saved[1];
-    const Tensor dy = Matrix(gradients[0]);
+    const Tensor dy = Matrix(gradients[0], rows.scalar_type());
     Tensor dx;
     if (context->saved_data["wants_dx"].toBool()) {
-      dx = rows.new_empty(rows.sizes());
+      dx = torch::empty(rows.sizes(), gradients[0].options());
       Product(false, dy, false, weight, dx);
       dx = dx.view(context->saved_data["x_shape"].toIntVector());
     }
-    return {dx, WeightGradient(dy, rows)};
+    return {dx, WeightGradient(dy, rows), Tensor()};
   }
 };
 
@@ -81,7 +87,7 @@ thread_local bool rounds_to_bf16 = false;
 Tensor Multiply(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 #ifdef LRNN_ONEDNN
   if (OneDnnTakes(x, weight)) {
-    const Tensor y = LinearFunction::apply(x, weight);
+    const Tensor y = LinearFunction::apply(x, weight, /*is_bf16=*/false);
     return bias.defined() ? y + bias : y;
   }
 #endif
@@ -103,7 +109,13 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
              fmt::join(x.sizes(), ", "), fmt::join(weight.sizes(), ", "));
   LRNN_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)),
              "[linear] expected bias of shape [{}], got [{}]", weight.size(0), fmt::join(bias.sizes(), ", "));
-  return rounds_to_bf16 ? Rounded(Multiply(Rounded(x), Rounded(weight), Rounded(bias))) : Multiply(x, weight, bias);
+  if (!rounds_to_bf16) return Multiply(x, weight, bias);
+#ifdef LRNN_ONEDNN
+  if (HasBf16Products() && OneDnnTakes(x, weight) && !bias.defined()) {
+    return LinearFunction::apply(x, weight, /*is_bf16=*/true);
+  }
+#endif
+  return Rounded(Multiply(Rounded(x), Rounded(weight), Rounded(bias)));
 }
 
 }  // namespace lrnn::ops

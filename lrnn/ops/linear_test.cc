@@ -92,5 +92,21 @@ TEST(RoundLinearToBf16, GivesWhatBf16TensorsGive) {
   EXPECT_TRUE(torch::equal(Linear(in[0], in[1], in[2]), plain)) << "no longer than the scope";
 }
 
+TEST(RoundLinearToBf16, GradientsAreProductsOfBf16Numbers) {
+  std::vector<Tensor> in = RandomInputs({50, 48}, 300, /*has_bias=*/false, torch::kFloat32);
+  for (Tensor& x : in) x.requires_grad_();
+  const Tensor dy = torch::randn({50, 300});
+  const auto bf16 = [](const Tensor& x) { return x.detach().to(torch::kBFloat16).to(torch::kFloat32); };
+  const RoundLinearToBf16 scope(true);
+  const auto gradients = torch::autograd::grad({Linear(in[0], in[1])}, {in[0], in[1]}, {dy});
+  const std::vector<Tensor> expected = {bf16(dy).matmul(bf16(in[1])), bf16(dy).t().matmul(bf16(in[0]))};
+  const std::vector<Tensor> of_fp32 = {dy.matmul(in[1].detach()), dy.t().matmul(in[0].detach())};
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(gradients[i].scalar_type(), torch::kFloat32);
+    EXPECT_TRUE(torch::allclose(gradients[i], expected[i], 1.0 / 256, 1e-2));
+    EXPECT_GT((gradients[i] - of_fp32[i]).abs().max().item<double>(), 1e-3);
+  }
+}
+
 }  // namespace
 }  // namespace lrnn::ops
