@@ -18,7 +18,7 @@ export function band(run, points) {
 }
 
 // The range beside the end of its curve; runs with the same range share a label.
-export function rangeLabels(runs, at) {
+export function rangeLabels(runs, at, [bottom, top]) {
   const ends = new Map();
   for (const run of runs) {
     const key = run.range ? format.range(run.range) : "";
@@ -27,7 +27,7 @@ export function rangeLabels(runs, at) {
   const labels = [...ends].map(([text, points]) => ({
     text, x: Math.max(...points.map((point) => point.x)), y: points.reduce((sum, point) => sum + point.y, 0) / points.length
   }));
-  return Plot.text(spread(labels, 0.09), {
+  return Plot.text(spread(labels, 0.08 * (top - bottom)), {
     x: "x", y: "y", text: "text", textAnchor: "start", dx: 8, fill: runs[0].color, fontWeight: 600
   });
 }
@@ -55,7 +55,7 @@ export function accuracyByLength(report) {
           trainingLengths(trainedOn(group.runs)),
           axis.marks,
           group.runs.map((run) => band(run, curves.get(run))),
-          rangeLabels(group.runs, (run) => curves.get(run)[curves.get(run).length - 1]),
+          rangeLabels(group.runs, (run) => curves.get(run)[curves.get(run).length - 1], axis.y.domain),
           tooltip(group.runs.flatMap((run) => curves.get(run).map((bin) => ({x: bin.x, y: bin.y, text: describe(run, bin)}))))
         ]
       });

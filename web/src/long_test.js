@@ -51,7 +51,7 @@ export function longTest(report) {
           rangeLabels(group.runs, (run) => {
             const last = run.long[run.long.length - 1];
             return {x: last.length, y: last.scaled_accuracy};
-          }),
+          }, axis.y.domain),
           tooltip(group.runs.flatMap((run) => run.long.map((test) => ({x: test.length, y: test.scaled_accuracy, text: describe(run, test)}))))
         ]
       });
