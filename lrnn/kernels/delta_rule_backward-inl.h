@@ -228,13 +228,21 @@ class BackwardPass {
 
   // The first panel of columns writes, the others add.
   void Add(T value, T& to) const { to = column_ == 0 ? value : to + value; }
-  T DotWithRow(int64_t row, const T* x) const {
-    T sum = 0;
-    const T* panel = rows_ + row * kRow;
-    for (int64_t first = 0; first < at_.K; first += kPanel, panel += kRows * kRow) {
-      sum += Dot(hwy::RoundUpTo(std::min(kPanel, at_.K - first), LanesOf<T>()), panel, x + first);
+  // to[c] = (row `first` + c of the keys and queries) . x_c, c < kCount; x: [kCount, padded K]
+  template <int kCount>
+  HWY_INLINE void DotWithRows(int64_t first, const T* HWY_RESTRICT x, T (&to)[kSlots]) const {
+    const Tag<T> d;
+    Vector<T> sum[kSlots];
+    LRNN_UNROLL for (int c = 0; c < kSlots; ++c) sum[c] = hn::Zero(d);
+    const T* HWY_RESTRICT panel = rows_ + first * kRow;
+    for (int64_t start = 0; start < at_.K; start += kPanel, panel += kRows * kRow) {
+      for (int64_t i = 0; i < std::min(kPanel, at_.K - start); i += LanesOf<T>()) {
+        LRNN_UNROLL for (int c = 0; c < kCount; ++c) {
+          sum[c] = hn::MulAdd(hn::Load(d, panel + c * kRow + i), hn::Load(d, x + c * stride_ + start + i), sum[c]);
+        }
+      }
     }
-    return sum;
+    SumLanesOfFour<T>(sum, to);
   }
 
   // The errors' gradients, from the last slot to the first, and those of beta:
@@ -365,26 +373,29 @@ class BackwardPass {
   // P_cj = decay_{j+1} .. decay_c; j = -1 stands for the state before the chunk. No division: decays may be 0.
   void StoreDecayGradients(const T* S, const T (*w_d_read)[kSlots], const T (*w_d_error)[kSlots]) {
     const ChunkScalars<T>& chunk = chunk_;
+    HWY_ALIGN T reads[kSlots], errors[kSlots], ends[kSlots];
+    DotWithRows<kReads>(kSlots, S_d_read_, reads);
+    DotWithRows<kSlots>(0, S_d_error_, errors);
+    DotWithRows<kSlots>(0, G_w_, ends);
     T d_product[kSlots][kSlots + 1] = {};
-    for (int r = 0; r < kReads; ++r) {
+    LRNN_UNROLL for (int r = 0; r < kReads; ++r) {
       const int c = SlotOfRead<kReads>(r);
-      d_product[c][0] += DotWithRow(kSlots + r, S_d_read_ + r * stride_);
-      for (int j = 0; j <= c; ++j) d_product[c][j + 1] += chunk.query_key[r][j] * w_d_read[j][r];
+      d_product[c][0] += reads[r];
+      LRNN_UNROLL for (int j = 0; j <= c; ++j) d_product[c][j + 1] += chunk.query_key[r][j] * w_d_read[j][r];
     }
-    for (int c = 0; c < kSlots; ++c) {
-      d_product[c][0] -= DotWithRow(c, S_d_error_ + c * stride_);
-      for (int j = 0; j < c; ++j) d_product[c][j + 1] -= chunk.key_key[c][j] * w_d_error[j][c];
-      d_product[kSlots - 1][c + 1] += DotWithRow(c, G_w_ + c * stride_);
+    LRNN_UNROLL for (int c = 0; c < kSlots; ++c) {
+      d_product[c][0] -= errors[c];
+      LRNN_UNROLL for (int j = 0; j < c; ++j) d_product[c][j + 1] -= chunk.key_key[c][j] * w_d_error[j][c];
+      d_product[kSlots - 1][c + 1] += ends[c];
     }
     d_product[kSlots - 1][0] += Dot(tile_, S, G_);
-    for (int i = 0; i < kSlots; ++i) {
+    LRNN_UNROLL for (int i = 0; i < kSlots; ++i) {
       if (!chunk.starts_token[i]) continue;
       T d_decay = 0;
-      for (int c = i; c < kSlots; ++c) {
-        for (int j = -1; j < i; ++j) {
-          const T before = j >= 0 ? chunk.between[i - 1][j] : i > 0 ? chunk.from_start[i - 1] : T{1};
-          d_decay += d_product[c][j + 1] * before * chunk.between[c][i];
-        }
+      LRNN_UNROLL for (int c = i; c < kSlots; ++c) {
+        T sum = d_product[c][0] * (i > 0 ? chunk.from_start[i - 1] : T{1});  // times the decays before slot i
+        LRNN_UNROLL for (int j = 0; j < i; ++j) sum += d_product[c][j + 1] * chunk.between[i - 1][j];
+        d_decay += sum * chunk.between[c][i];
       }
       Add(d_decay, out_.decay[at_.decay(chunk.step[i] / plan_.n)]);
     }

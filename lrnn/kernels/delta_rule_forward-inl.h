@@ -43,7 +43,7 @@ HWY_INLINE void Sweep(int64_t K, const T* const (&k)[2], const T* const (&q)[2],
   const T* HWY_RESTRICT q1 = q[1];
   const T* HWY_RESTRICT next0 = next[0];
   const T* HWY_RESTRICT next1 = next[1];
-  for (int64_t i = 0; i < K; ++i, S += kVectors * lanes) {
+  _Pragma("GCC unroll 2") for (int64_t i = 0; i < K; ++i, S += kVectors * lanes) {
     Vector<T> s[kVectors];
     auto x = hn::Set(d, k0[i]);
     LRNN_UNROLL for (int j = 0; j < kVectors; ++j) s[j] = hn::MulAdd(x, w[0][j], hn::Load(d, S + j * lanes));

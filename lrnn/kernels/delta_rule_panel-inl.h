@@ -151,13 +151,22 @@ HWY_INLINE void DotRows(int64_t K, int64_t stride, const T* HWY_RESTRICT rows, c
   }
 }
 
-// x . y over `size` numbers, a multiple of the lanes.
+// x . y over `size` numbers, a multiple of the lanes. Four sums: one alone would wait for itself.
 template <typename T>
 HWY_INLINE T Dot(int64_t size, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
+  constexpr int kSums = 4;
   const Tag<T> d;
-  auto sum = hn::Zero(d);
-  for (int64_t i = 0; i < size; i += LanesOf<T>()) sum = hn::MulAdd(hn::Load(d, x + i), hn::Load(d, y + i), sum);
-  return SumLanes<T>(sum);
+  const int64_t lanes = LanesOf<T>();
+  Vector<T> sum[kSums];
+  LRNN_UNROLL for (int c = 0; c < kSums; ++c) sum[c] = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + kSums * lanes <= size; i += kSums * lanes) {
+    LRNN_UNROLL for (int c = 0; c < kSums; ++c) {
+      sum[c] = hn::MulAdd(hn::Load(d, x + i + c * lanes), hn::Load(d, y + i + c * lanes), sum[c]);
+    }
+  }
+  for (; i < size; i += lanes) sum[0] = hn::MulAdd(hn::Load(d, x + i), hn::Load(d, y + i), sum[0]);
+  return SumLanes<T>(hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3])));
 }
 
 }  // namespace HWY_NAMESPACE

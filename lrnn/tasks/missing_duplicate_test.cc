@@ -19,7 +19,9 @@ TEST(MissingDuplicate, TheAnswerMakesBothHalvesEqual) {
     auto [tokens, targets] = ReadExample(*task, length, Rng(1, i));
     ASSERT_EQ(static_cast<int64_t>(tokens.size()), length + 1);
     EXPECT_EQ(tokens.back(), 4);
-    if (length % 2 == 1) EXPECT_EQ(tokens[length - 1], 3);
+    if (length % 2 == 1) {
+      EXPECT_EQ(tokens[length - 1], 3);
+    }
     EXPECT_EQ(std::count(tokens.begin(), tokens.end(), 2), 1);
     const auto missing = std::find(tokens.begin(), tokens.end(), 2);
     if (length == 8) places.insert(missing - tokens.begin());
