@@ -89,7 +89,8 @@ struct StepPair {
 template <typename T>
 class BlankRows {
  public:
-  BlankRows(int64_t K, int64_t V) : zeros_(hwy::AllocateAligned<T>(K)), unwanted_(hwy::AllocateAligned<T>(V)) {
+  // One more than needed: the allocator refuses 0 elements.
+  BlankRows(int64_t K, int64_t V) : zeros_(hwy::AllocateAligned<T>(K + 1)), unwanted_(hwy::AllocateAligned<T>(V + 1)) {
     std::fill_n(zeros_.get(), K, T{0});
   }
   const T* zeros() const { return zeros_.get(); }  // [K]
