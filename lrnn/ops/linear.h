@@ -12,9 +12,10 @@ namespace lrnn::ops {
 torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
 // While one lives, Linear on this thread gives what torch's autocast to bf16 would: x, weight and bias are rounded to
-// bf16, products are summed in fp32, and y is rounded to bf16; gradients come of y's gradient rounded to bf16. The types
-// of all tensors stay as they are, and what is not a product of matrices is touched only by RoundedLikeLinear. A CPU
-// that multiplies bf16 numbers does (bf16_product.h), in half the time; others multiply the rounded numbers in fp32.
+// bf16, products are summed in fp32, and y is rounded to bf16; gradients come of y's gradient rounded to bf16. The
+// types of all tensors stay as they are, and what is not a product of matrices is touched only by RoundedLikeLinear. A
+// CPU that multiplies bf16 numbers does (bf16_product.h), in half the time; others multiply the rounded numbers in
+// fp32.
 class RoundLinearToBf16 {
  public:
   explicit RoundLinearToBf16(bool on);
