@@ -1,8 +1,8 @@
 // Selective scan, compiled once per SIMD target: the forward pass of one task = one group of sequences x one tile of
 // channels, and what the backward pass shares with it.
 //
-// Lanes are channels. A vector of channels walks through a block of up to 16 tokens for two states at a time: their h,
-// A and gradients stay in registers, and dt, dt * u and y of the block in L1. exp(dt A) is computed as 2^(dt A'), where
+// Lanes are channels. A vector of channels walks through a block of up to 16 tokens for a few states at a time: their h
+// and gradients stay in registers, and dt, dt * u and y of the block in L1. exp(dt A) is computed as 2^(dt A'), where
 // A' = A / ln 2. Blocking: docs/math/selective_scan.md.
 
 #if defined(LRNN_KERNELS_SELECTIVE_SCAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -37,6 +37,15 @@ inline constexpr int64_t kBlock = kSelectiveScanBlock;
 // Channels whose rows of a block are read and written together, whole cache lines at a time: with a row stride of a
 // multiple of 4 KiB, the rows of a block share one set of the L1 cache and do not stay in it.
 inline constexpr int64_t kPanel = 64;
+
+// States of a pass through a block: with 32 registers more than with 16.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr int kTogether = 4;
+#else
+inline constexpr int kTogether = 2;
+#endif
+// Loops over them are unrolled at every level of optimisation: their arrays are registers.
+#define LRNN_UNROLL_STATES _Pragma("GCC unroll 4")
 
 // Lanes `count` and up read as 0 and are not written: the last channels need not fill a vector.
 template <class D, typename Real = hn::TFromD<D>>
@@ -119,6 +128,14 @@ HWY_INLINE bool IsModerate(D d, int64_t tokens, const Real* HWY_RESTRICT dt, Rea
   return hn::GetLane(hn::MaxOfLanes(d, largest)) * largest_rate <= kModerate<Real>;
 }
 
+// Rows to ask for ahead of their use, one with each token of a pass: all at once they would hold up what comes after
+// them, as a core waits for few lines at a time.
+template <typename Real>
+struct RowsAhead {
+  const Real* first;
+  int64_t stride;
+};
+
 // What a block of tokens needs of one vector of channels, [tokens, lanes] each.
 template <typename Real>
 struct ForwardBlock {
@@ -131,44 +148,34 @@ struct ForwardBlock {
 template <bool kExtended, bool kClamp, int kStates, class D, typename Real = hn::TFromD<D>>
 HWY_INLINE void ForwardStates(D d, int64_t tokens, const ForwardBlock<Real>& block, const Real* HWY_RESTRICT A,
                               const Real* HWY_RESTRICT B, int64_t B_stride, const Real* HWY_RESTRICT C,
-                              int64_t C_stride, Real* HWY_RESTRICT h) {
+                              int64_t C_stride, Real* HWY_RESTRICT h, RowsAhead<Real> ahead) {
   const size_t lanes = hn::Lanes(d);
-  constexpr int kSecond = kStates - 1;
-  const auto A0 = hn::Load(d, A);
-  const auto A1 = hn::Load(d, A + kSecond * lanes);
-  auto h0 = hn::Load(d, h);
-  auto h1 = hn::Load(d, h + kSecond * lanes);
+  hn::Vec<D> h_t[kStates];
+  LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) h_t[i] = hn::Load(d, h + i * lanes);
   const Real* HWY_RESTRICT dt_row = block.dt;
   const Real* HWY_RESTRICT dx_row = block.dx;
   Real* HWY_RESTRICT y_row = block.y;
   for (int64_t t = 0; t < tokens; ++t, B += B_stride, C += C_stride, dt_row += lanes, dx_row += lanes, y_row += lanes) {
+    __builtin_prefetch(ahead.first + t * ahead.stride);
     const auto dt = hn::Load(d, dt_row);
     const auto dx = hn::Load(d, dx_row);
-    h0 = NextState<kExtended>(Exp2<kExtended, kClamp>(d, hn::Mul(dt, A0)), h0, dx, hn::Set(d, B[0]));
-    auto y = hn::MulAdd(h0, hn::Set(d, C[0]), hn::Load(d, y_row));
-    if constexpr (kStates == 2) {
-      h1 = NextState<kExtended>(Exp2<kExtended, kClamp>(d, hn::Mul(dt, A1)), h1, dx, hn::Set(d, B[1]));
-      y = hn::MulAdd(h1, hn::Set(d, C[1]), y);
+    auto y = hn::Load(d, y_row);
+    LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+      const auto e = Exp2<kExtended, kClamp>(d, hn::Mul(dt, hn::Load(d, A + i * lanes)));
+      h_t[i] = NextState<kExtended>(e, h_t[i], dx, hn::Set(d, B[i]));
+      y = hn::MulAdd(h_t[i], hn::Set(d, C[i]), y);
     }
     hn::Store(y, d, y_row);
   }
-  hn::Store(h0, d, h);
-  if constexpr (kStates == 2) hn::Store(h1, d, h + lanes);
+  LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) hn::Store(h_t[i], d, h + i * lanes);
 }
 
-// Calls scan(number of states, first state), two states at a time.
+// Calls scan(number of states, first state), kTogether states at a time and what is left one by one.
 template <typename Scan>
 HWY_INLINE void ForAllStates(int64_t N, const Scan& scan) {
-  for (int64_t n = 0; n + 2 <= N; n += 2) scan(std::integral_constant<int, 2>(), n);
-  if (N % 2 != 0) scan(std::integral_constant<int, 1>(), N - 1);
-}
-
-// A panel's part of the rows of token t.
-template <typename Real>
-HWY_INLINE void PrefetchInputs(const SelectiveScanInputs<Real>& in, int64_t t, int64_t panel, int64_t width) {
-  PrefetchRow(in.u + t * in.u_stride + panel, width);
-  PrefetchRow(in.delta + t * in.delta_stride + panel, width);
-  if (in.z != nullptr) PrefetchRow(in.z + t * in.z_stride + panel, width);
+  int64_t n = 0;
+  for (; n + kTogether <= N; n += kTogether) scan(std::integral_constant<int, kTogether>(), n);
+  for (; n < N; ++n) scan(std::integral_constant<int, 1>(), n);
 }
 
 // [D] padded to whole vectors; zeros without an array.
@@ -234,7 +241,6 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
   LoadVector(in.delta_bias, first, end, width, bias);
   for (int64_t i = 0; i < width / lanes; ++i) largest_rate[i] = LargestRate(d, A + i * N * lanes, N);
 
-  const int64_t group_end = in.cu_seqlens[group.end_sequence];
   int64_t saved = group.first_saved_state;
   for (int64_t s = group.first_sequence; s < group.end_sequence; ++s) {
     LoadStates(d, in.initial_state, in, s, first, end, Real(1), h);
@@ -245,8 +251,6 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
       for (int64_t panel = first; panel < end; panel += kPanel) {
         const int64_t panel_end = std::min(panel + kPanel, end);
         for (int64_t t = 0; t < tokens; ++t) {
-          PrefetchRow(out.y + (t0 + t) * out.y_stride + panel, panel_end - panel);
-          if (t0 + kBlock + t < group_end) PrefetchInputs(in, t0 + kBlock + t, panel, panel_end - panel);
           for (int64_t c = panel; c < panel_end; c += lanes) {
             const size_t count = std::min(lanes, panel_end - c);
             const int64_t at = (c - panel) * kBlock + t * lanes;
@@ -276,10 +280,16 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
             }
           }
           const ForwardBlock<Real> block{dt + at, dx + at, y + at};
+          const auto next = [&](const Real* rows, int64_t stride) {
+            return RowsAhead<Real>{rows + (t0 + tokens) * stride + c, stride};
+          };
+          const auto u_next = next(in.u, in.u_stride);
+          const RowsAhead<Real> ahead[] = {u_next, next(in.delta, in.delta_stride), next(out.y, out.y_stride),
+                                           in.z != nullptr ? next(in.z, in.z_stride) : u_next};
           const auto scan = [&](auto clamp, auto states, int64_t n) HWY_ATTR {
             ForwardStates<kExtended, clamp.value, states.value>(
                 d, tokens, block, A + ((c - first) * N + n * lanes), in.B + t0 * in.B_stride + n, in.B_stride,
-                in.C + t0 * in.C_stride + n, in.C_stride, h_c + n * lanes);
+                in.C + t0 * in.C_stride + n, in.C_stride, h_c + n * lanes, ahead[n / kTogether % 4]);
           };
           if (IsModerate(d, tokens, block.dt, largest_rate[(c - first) / lanes])) {
             ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });

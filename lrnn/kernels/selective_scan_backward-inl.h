@@ -1,8 +1,8 @@
 // Selective scan, compiled once per SIMD target: the backward pass of one task.
 //
-// Blocks of 16 tokens are taken last to first; inside a block two states at a time run forward again from the saved
-// state and then back. dB and dC are sums over channels: they are kept as vectors over all channels of the tile and
-// summed over lanes once per block. Gradients: docs/math/selective_scan.md.
+// Blocks of 16 tokens are taken last to first; inside a block a few states at a time run forward again from the
+// saved state and then back. dB and dC are sums over channels: they are kept as vectors over all channels of the tile
+// and summed over lanes once per block. Gradients: docs/math/selective_scan.md.
 
 #if defined(LRNN_KERNELS_SELECTIVE_SCAN_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LRNN_KERNELS_SELECTIVE_SCAN_BACKWARD_INL_H_
@@ -31,8 +31,8 @@ struct BackwardBlock {
   Real* y;         // C . h is added, unless null
   Real* gdx;       // gradient of dt u: sum over n of gh B, added
   Real* gdt;       // sum over n of (gradient of dt A') A', added
-  Real* h;         // [tokens + 1, 2, lanes], h of the two states before each token and at the end
-  Real* e;         // [tokens, 2, lanes], a or, kExtended, a + 1
+  Real* h;         // [tokens + 1, kTogether, lanes], h of a pass's states before each token and at the end
+  Real* e;         // [tokens, kTogether, lanes], a or, kExtended, a + 1
 };
 
 // States n .. n + kStates - 1 of a block, pointers as in ForwardStates. gh holds the gradient of the state after the
@@ -41,82 +41,72 @@ template <bool kExtended, bool kClamp, int kStates, class D, typename Real = hn:
 HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& block, const Real* HWY_RESTRICT A,
                                const Real* HWY_RESTRICT B, int64_t B_stride, const Real* HWY_RESTRICT C,
                                int64_t C_stride, const Real* HWY_RESTRICT h_before, int64_t h_stride,
-                               Real* HWY_RESTRICT gh, Real* HWY_RESTRICT dA, Real* HWY_RESTRICT sums) {
+                               Real* HWY_RESTRICT gh, Real* HWY_RESTRICT dA, Real* HWY_RESTRICT sums,
+                               const RowsAhead<Real>* ahead) {
+  using V = hn::Vec<D>;
   const size_t lanes = hn::Lanes(d);
-  constexpr int kSecond = kStates - 1;
-  const auto A0 = hn::Load(d, A);
-  const auto A1 = hn::Load(d, A + kSecond * lanes);
-  auto h0 = hn::LoadU(d, h_before);
-  auto h1 = hn::LoadU(d, h_before + kSecond * h_stride);
+  const size_t step = kTogether * lanes;
   Real* HWY_RESTRICT h = block.h;
   Real* HWY_RESTRICT e = block.e;
-  hn::Store(h0, d, h);
-  hn::Store(h1, d, h + lanes);
 
+  V h_t[kStates];
+  LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+    h_t[i] = hn::LoadU(d, h_before + i * h_stride);
+    hn::Store(h_t[i], d, h + i * lanes);
+  }
   for (int64_t t = 0; t < tokens; ++t) {
+    __builtin_prefetch(ahead[0].first + t * ahead[0].stride);
     const auto dt = hn::Load(d, block.dt + t * lanes);
     const auto dx = hn::Load(d, block.dx + t * lanes);
-    const auto e0 = Exp2<kExtended, kClamp>(d, hn::Mul(dt, A0));
-    h0 = NextState<kExtended>(e0, h0, dx, hn::Set(d, B[t * B_stride]));
-    hn::Store(e0, d, e + 2 * t * lanes);
-    hn::Store(h0, d, h + 2 * (t + 1) * lanes);
-    if constexpr (kStates == 2) {
-      const auto e1 = Exp2<kExtended, kClamp>(d, hn::Mul(dt, A1));
-      h1 = NextState<kExtended>(e1, h1, dx, hn::Set(d, B[t * B_stride + 1]));
-      hn::Store(e1, d, e + (2 * t + 1) * lanes);
-      hn::Store(h1, d, h + (2 * t + 3) * lanes);
+    LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+      const auto e_t = Exp2<kExtended, kClamp>(d, hn::Mul(dt, hn::Load(d, A + i * lanes)));
+      h_t[i] = NextState<kExtended>(e_t, h_t[i], dx, hn::Set(d, B[t * B_stride + i]));
+      hn::Store(e_t, d, e + t * step + i * lanes);
+      hn::Store(h_t[i], d, h + (t + 1) * step + i * lanes);
     }
   }
   if (block.y != nullptr) {
     for (int64_t t = 0; t < tokens; ++t) {
-      const Real* h_t = h + 2 * (t + 1) * lanes;
-      auto y = hn::MulAdd(hn::Load(d, h_t), hn::Set(d, C[t * C_stride]), hn::Load(d, block.y + t * lanes));
-      if constexpr (kStates == 2) y = hn::MulAdd(hn::Load(d, h_t + lanes), hn::Set(d, C[t * C_stride + 1]), y);
+      auto y = hn::Load(d, block.y + t * lanes);
+      LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+        y = hn::MulAdd(hn::Load(d, h + (t + 1) * step + i * lanes), hn::Set(d, C[t * C_stride + i]), y);
+      }
       hn::Store(y, d, block.y + t * lanes);
     }
   }
 
-  // One step back for one state: adds to gdx, gdt, dA and the sums, and turns g from the gradient of h_t, without what
-  // y_t adds to it, into that of h_{t-1}.
-  const auto step = [&](int64_t t, int64_t i, auto A_i, auto gy, auto dt, auto dx, auto h_t, auto h_previous, auto& g,
-                        auto& dA_i, auto& gdx, auto& gdt) HWY_ATTR {
-    Real* HWY_RESTRICT dBC = sums + (i * kBlock + t) * 2 * lanes;
-    g = hn::MulAdd(gy, hn::Set(d, C[t * C_stride + i]), g);
-    hn::Store(hn::MulAdd(g, dx, hn::Load(d, dBC)), d, dBC);
-    hn::Store(hn::MulAdd(gy, h_t, hn::Load(d, dBC + lanes)), d, dBC + lanes);
-    gdx = hn::MulAdd(g, hn::Set(d, B[t * B_stride + i]), gdx);
-    const auto ge = hn::Mul(g, hn::Load(d, e + (2 * t + i) * lanes));  // d a / d (dt A) = e for both ranges
-    g = kExtended ? hn::Sub(ge, g) : ge;
-    const auto gdtA = hn::Mul(ge, h_previous);
-    gdt = hn::MulAdd(gdtA, A_i, gdt);
-    dA_i = hn::MulAdd(gdtA, dt, dA_i);
-  };
-  auto g0 = hn::Load(d, gh);
-  auto g1 = hn::Load(d, gh + kSecond * lanes);
-  auto dA0 = hn::Zero(d);
-  auto dA1 = hn::Zero(d);
+  V g[kStates];  // the gradient of h_t, without what y_t adds to it
+  V dA_sum[kStates];
+  LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+    g[i] = hn::Load(d, gh + i * lanes);
+    dA_sum[i] = hn::Load(d, dA + i * lanes);
+  }
   for (int64_t t = tokens - 1; t >= 0; --t) {
+    __builtin_prefetch(ahead[1].first + t * ahead[1].stride);
     const auto gy = hn::Load(d, block.gy + t * lanes);
     const auto dt = hn::Load(d, block.dt + t * lanes);
     const auto dx = hn::Load(d, block.dx + t * lanes);
     auto gdx = hn::Load(d, block.gdx + t * lanes);
     auto gdt = hn::Load(d, block.gdt + t * lanes);
-    const auto h0_previous = hn::Load(d, h + 2 * t * lanes);
-    step(t, 0, A0, gy, dt, dx, h0, h0_previous, g0, dA0, gdx, gdt);
-    h0 = h0_previous;
-    if constexpr (kStates == 2) {
-      const auto h1_previous = hn::Load(d, h + (2 * t + 1) * lanes);
-      step(t, 1, A1, gy, dt, dx, h1, h1_previous, g1, dA1, gdx, gdt);
-      h1 = h1_previous;
+    LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+      Real* HWY_RESTRICT dBC = sums + (i * kBlock + t) * 2 * lanes;
+      const auto gh_t = hn::MulAdd(gy, hn::Set(d, C[t * C_stride + i]), g[i]);
+      hn::Store(hn::MulAdd(gh_t, dx, hn::Load(d, dBC)), d, dBC);
+      hn::Store(hn::MulAdd(gy, h_t[i], hn::Load(d, dBC + lanes)), d, dBC + lanes);
+      gdx = hn::MulAdd(gh_t, hn::Set(d, B[t * B_stride + i]), gdx);
+      const auto ge = hn::Mul(gh_t, hn::Load(d, e + t * step + i * lanes));  // d a / d (dt A) = e for both ranges
+      g[i] = kExtended ? hn::Sub(ge, gh_t) : ge;
+      h_t[i] = hn::Load(d, h + t * step + i * lanes);
+      const auto gdtA = hn::Mul(ge, h_t[i]);
+      gdt = hn::MulAdd(gdtA, hn::Load(d, A + i * lanes), gdt);
+      dA_sum[i] = hn::MulAdd(gdtA, dt, dA_sum[i]);
     }
     hn::Store(gdx, d, block.gdx + t * lanes);
     hn::Store(gdt, d, block.gdt + t * lanes);
   }
-  hn::Store(g0, d, gh);
-  hn::Store(hn::Add(dA0, hn::Load(d, dA)), d, dA);
-  if constexpr (kStates == 2) {
-    hn::Store(g1, d, gh + lanes);
-    hn::Store(hn::Add(dA1, hn::Load(d, dA + lanes)), d, dA + lanes);
+  LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+    hn::Store(g[i], d, gh + i * lanes);
+    hn::Store(dA_sum[i], d, dA + i * lanes);
   }
 }
 
@@ -131,8 +121,9 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
   const int64_t N = in.states;
   const int64_t width = (end - first + lanes - 1) / lanes * lanes;
 
-  Scratch<Real> scratch(4 * width * N + 5 * width + (2 * N + 2 * 2) * kBlock * lanes + 2 * lanes + 9 * kBlock * kPanel,
-                        21);
+  Scratch<Real> scratch(
+      4 * width * N + 5 * width + (2 * N + 2 * kTogether) * kBlock * lanes + kTogether * lanes + 9 * kBlock * kPanel,
+      21);
   Real* A = scratch.Take(width * N);   // [vectors, N, lanes], times 1 / ln 2
   Real* h = scratch.Take(width * N);   // the initial state of a sequence
   Real* gh = scratch.Take(width * N);  // gradient of the state between blocks
@@ -143,8 +134,8 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
   Real* dD = scratch.Take(width);
   Real* dbias = scratch.Take(width);
   Real* sums = scratch.Take(2 * N * kBlock * lanes);  // [N, tokens, dB and dC, lanes]
-  Real* block_h = scratch.Take(2 * (kBlock + 1) * lanes);
-  Real* block_e = scratch.Take(2 * kBlock * lanes);
+  Real* block_h = scratch.Take(kTogether * (kBlock + 1) * lanes);
+  Real* block_e = scratch.Take(kTogether * kBlock * lanes);
   Real* u = scratch.Take(kBlock * kPanel);  // these: [vectors of the panel, tokens, lanes]
   Real* dt = scratch.Take(kBlock * kPanel);
   Real* dt_slope = scratch.Take(kBlock * kPanel);
@@ -176,13 +167,6 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
       for (int64_t panel = first; panel < end; panel += kPanel) {
         const int64_t panel_end = std::min(panel + kPanel, end);
         for (int64_t t = 0; t < tokens; ++t) {
-          for (const Real* to : {out.du, out.ddelta, out.dz}) {
-            if (to != nullptr) PrefetchRow(to + (t0 + t) * in.channels + panel, panel_end - panel);
-          }
-          if (b > 0) {
-            PrefetchInputs(in, t0 - kBlock + t, panel, panel_end - panel);
-            PrefetchRow(grad.dy + (t0 - kBlock + t) * grad.dy_stride + panel, panel_end - panel);
-          }
           for (int64_t c = panel; c < panel_end; c += lanes) {
             const size_t count = std::min(lanes, panel_end - c);
             const int64_t at = (c - panel) * kBlock + t * lanes;
@@ -216,11 +200,26 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
                                           gdx + at, gdt + at, block_h, block_e};
           const Real* h_before = b > 0 ? grad.block_states + SavedState(in, saved + b - 1, c) : h + at_state;
           const int64_t h_stride = b > 0 ? kSelectiveScanLanes : lanes;
+          // The next block is the one before this.
+          const auto next = [&](const Real* rows, int64_t stride) {
+            return RowsAhead<Real>{rows + (b > 0 ? t0 - kBlock : t0) * stride + c, stride};
+          };
+          const auto u_next = next(in.u, in.u_stride);
+          const auto states_next =
+              RowsAhead<Real>{grad.block_states + SavedState(in, saved + b - 2, c), kSelectiveScanLanes};
+          const RowsAhead<Real> ahead[] = {u_next,
+                                           next(in.delta, in.delta_stride),
+                                           next(grad.dy, grad.dy_stride),
+                                           b > 1 ? states_next : u_next,
+                                           next(out.du, in.channels),
+                                           next(out.ddelta, in.channels),
+                                           in.z != nullptr ? next(in.z, in.z_stride) : u_next,
+                                           out.dz != nullptr ? next(out.dz, in.channels) : u_next};
           const auto scan = [&](auto clamp, auto states, int64_t n) HWY_ATTR {
             BackwardStates<kExtended, clamp.value, states.value>(
                 d, tokens, block, A + at_state + n * lanes, in.B + t0 * in.B_stride + n, in.B_stride,
                 in.C + t0 * in.C_stride + n, in.C_stride, h_before + n * h_stride, h_stride, gh + at_state + n * lanes,
-                dA + at_state + n * lanes, sums + n * kBlock * 2 * lanes);
+                dA + at_state + n * lanes, sums + n * kBlock * 2 * lanes, ahead + n / kTogether * 2 % 8);
           };
           if (IsModerate(d, tokens, block.dt, largest_rate[(c - first) / lanes])) {
             ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });
