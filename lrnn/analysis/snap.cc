@@ -205,7 +205,7 @@ class Snapper {
   // beta of the rows of x: [m], as the model computes it.
   torch::Tensor Betas(const torch::Tensor& x, int64_t layer, int64_t head) {
     const torch::Tensor z = x.to(torch::kFloat32).mv(HeadWeight(layer, "b_proj", head)[0]);
-    return DeltaRuleBeta(z, ReadDeltaNet(config_)).to(torch::kFloat64);
+    return DeltaRuleBeta(z, ReadDeltaNet(config_), /*in_training=*/false).to(torch::kFloat64);
   }
 
   double NearestExact(double beta) const { return std::clamp(std::round(beta), 0.0, largest_beta_); }

@@ -20,6 +20,7 @@ DeltaRuleConfig Common(const Fields& config) {
   common.allow_neg_eigval = config.Bool("allow_neg_eigval", false);
   common.beta_margin = config.Double("beta_margin", 0);
   if (!(common.beta_margin >= 0 && common.beta_margin <= 1)) config.Refuse("beta_margin", "a number from 0 to 1");
+  common.margin_in_training = config.Bool("beta_margin_in_training", true);
   common.norm_eps = config.Double("norm_eps", 1e-6);
   return common;
 }

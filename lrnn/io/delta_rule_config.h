@@ -20,7 +20,8 @@ struct DeltaRuleConfig {
   bool has_decay;        // forget gate
   bool has_output_gate;
   bool allow_neg_eigval;
-  double beta_margin;  // m: sigmoids below m / (1 + 2 m) count as 0, those above (1 + m) / (1 + 2 m) as 1
+  double beta_margin;       // m: sigmoids below m / (1 + 2 m) count as 0, those above (1 + m) / (1 + 2 m) as 1
+  bool margin_in_training;  // false: gradients reach every beta, and m counts in use only
   double norm_eps;
 
   int64_t keys() const { return heads * key_width; }            // channels of q, and of k in one step

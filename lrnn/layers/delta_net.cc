@@ -18,6 +18,7 @@ LayerInfo DeltaNetInfo() {
                    {"qk_activation", "silu", "activation of q and k: silu or identity"},
                    {"use_gate", false, "gate on the normed output"},
                    {"beta_margin", 0.0, "how near 0 or 1 its sigmoid makes beta 0 or its largest"},
+                   {"beta_margin_in_training", true, "false: the margin counts in use, not while training"},
                    {"norm_eps", 1e-6, "epsilon of the norms"}},
           .make = [](const Fields& config, Rng& rng) {
             return std::make_shared<DeltaRuleMixer>(ReadDeltaNet(config), rng);

@@ -14,9 +14,9 @@ constexpr double kL2Eps = 1e-6;
 
 }  // namespace
 
-torch::Tensor DeltaRuleBeta(const torch::Tensor& z, const DeltaRuleConfig& config) {
+torch::Tensor DeltaRuleBeta(const torch::Tensor& z, const DeltaRuleConfig& config, bool in_training) {
   torch::Tensor s = torch::sigmoid(z);
-  const double m = config.beta_margin;
+  const double m = in_training && !config.margin_in_training ? 0 : config.beta_margin;
   if (m > 0) s = ((1 + 2 * m) * s - m).clamp(0, 1);
   s = ops::RoundedLikeLinear(s);
   return config.allow_neg_eigval ? 2 * s : s;
@@ -74,7 +74,7 @@ DeltaRuleMixer::Projected DeltaRuleMixer::Project(const torch::Tensor& x, const 
   Projected p{heads_of_v(ops::L2Norm(q.reshape({T, config_.heads, config_.key_width}), kL2Eps), 1),
               heads_of_v(ops::L2Norm(k.reshape({T, n_h, config_.heads, config_.key_width}), kL2Eps), 2),
               v.reshape({T, n_h, H, config_.value_width}),
-              DeltaRuleBeta(projected[3], config_).view({T, n_h, H}),
+              DeltaRuleBeta(projected[3], config_, is_training()).view({T, n_h, H}),
               c10::nullopt,
               g_proj_ ? projected.back() : torch::Tensor()};
   if (a_proj_) p.decay = torch::exp(-torch::exp(A_log_) * torch::softplus(projected[4] + dt_bias_));

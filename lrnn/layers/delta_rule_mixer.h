@@ -5,7 +5,8 @@
 //   q, k_j <- q / |q|, k_j / |k_j|                                                          per head
 //   beta_j = sigmoid(W_b x),   2 sigmoid(W_b x) with allow_neg_eigval                       one per head
 //     with beta_margin m > 0 the sigmoid is stretched, s <- min(max((1 + 2 m) s - m, 0), 1), so that it is 0 and 1 at
-//     finite W_b x: I - 2 k k^T exactly is a reflection, which shrinks no state however long the sequence
+//     finite W_b x: I - 2 k k^T exactly is a reflection, which shrinks no state however long the sequence. Where it is
+//     stretched no gradient reaches W_b x; with beta_margin_in_training false that is so in use (torch's eval()) only
 //   a = exp(-exp(A_log) softplus(W_a x + dt_bias)),   1 without forget gate                 one per head
 //   S <- a S,   then for each j:   S <- (I - beta_j k_j k_j^T) S + beta_j k_j v_j^T
 //   o = S^T q / sqrt(K)        y = W_o (RMSNorm(o) silu(W_g x)),   W_o RMSNorm(o) without output gate
@@ -28,8 +29,9 @@
 
 namespace lrnn {
 
-// beta of logits z = W_b x of any shape.
-torch::Tensor DeltaRuleBeta(const torch::Tensor& z, const DeltaRuleConfig& config);
+// beta of logits z = W_b x of any shape. in_training: what torch's train() and eval() say, of which a margin may
+// depend.
+torch::Tensor DeltaRuleBeta(const torch::Tensor& z, const DeltaRuleConfig& config, bool in_training);
 
 class DeltaRuleMixer : public LinearMixer {
  public:

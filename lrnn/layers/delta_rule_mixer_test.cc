@@ -25,6 +25,7 @@ DeltaRuleConfig Config() {
           .has_output_gate = false,
           .allow_neg_eigval = true,
           .beta_margin = 0,
+          .margin_in_training = true,
           .norm_eps = 1e-6};
 }
 
@@ -124,6 +125,35 @@ TEST(DeltaRuleMixer, EqualsItsEquationsWithAMargin) {
     config.beta_margin = 0.2;
     ExpectEquations(config);
   }
+}
+
+TEST(DeltaRuleMixer, AMarginMayCountInUseOnly) {
+  DeltaRuleConfig config = Config();
+  config.beta_margin = 0.2;
+  config.margin_in_training = false;
+  const Tensor z = torch::linspace(-3, 3, 7, torch::kFloat64);
+  const Tensor s = torch::sigmoid(z);
+  EXPECT_TRUE(torch::equal(DeltaRuleBeta(z, config, /*in_training=*/true), 2 * s));
+  const Tensor stretched = 2 * (1.4 * s - 0.2).clamp(0, 1);
+  EXPECT_TRUE(torch::equal(DeltaRuleBeta(z, config, /*in_training=*/false), stretched));
+  config.margin_in_training = true;
+  EXPECT_TRUE(torch::equal(DeltaRuleBeta(z, config, /*in_training=*/true), stretched));
+
+  // The layer does as torch's train() and eval() say.
+  config.margin_in_training = false;
+  Rng rng(1, 0);
+  DeltaRuleMixer layer(config, rng);
+  layer.to(torch::kFloat64);
+  torch::NoGradGuard no_grad;
+  torch::manual_seed(1);
+  const Tensor x = 5 * torch::randn({1, 12}, torch::kFloat64);
+  const auto beta = [&] { return 1 - layer.Eigenvalues(x, Sequences::Single(1)); };
+  layer.train();
+  const Tensor training = beta();
+  layer.eval();
+  const Tensor use = beta();
+  EXPECT_TRUE(torch::allclose(use, (1.4 * training - 0.4).clamp(0, 2), 1e-4, 1e-4));
+  EXPECT_FALSE(torch::allclose(use, training, 1e-4, 1e-4));
 }
 
 // W_b x = 6 is 0.9975 of the way to the end. Without a margin the state shrinks to 0.08 of itself in 512 tokens, with

@@ -19,6 +19,7 @@ LayerInfo GatedDeltaProductInfo() {
                    {"use_short_conv", true, "short convolutions on q, k and v"},
                    {"conv_size", 4, "their width"},
                    {"beta_margin", 0.0, "how near 0 or 1 its sigmoid makes beta 0 or its largest"},
+                   {"beta_margin_in_training", true, "false: the margin counts in use, not while training"},
                    {"norm_eps", 1e-6, "epsilon of the norms"}},
           .make = [](const Fields& config,
                      Rng& rng) { return std::make_shared<DeltaRuleMixer>(ReadGatedDeltaProduct(config), rng); },

@@ -87,6 +87,7 @@ Model LoadModel(const std::filesystem::path& directory) {
   TensorMap tensors = files.tensors();
   if (model->config().Bool("tie_word_embeddings")) tensors.erase("lm_head.weight");  // some store it all the same
   CopyInto(tensors, parameters, directory.string());
+  model->eval();
   return model;
 }
 

@@ -18,7 +18,7 @@ void CopyInto(const TensorMap& from, const std::vector<std::pair<std::string, to
 
 void SaveModel(const Model& model, const std::filesystem::path& directory);
 
-// Any model directory of a known model_type, ours or the field's.
+// Any model directory of a known model_type, ours or the field's; for use (torch's eval()), until train() is called.
 Model LoadModel(const std::filesystem::path& directory);
 
 }  // namespace lrnn

@@ -147,6 +147,7 @@ Interval Evaluation::interval() const { return AccuracyInterval(accuracy(), tota
 
 Evaluation Evaluate(Model& model, const Task& task, const EvaluateOptions& options) {
   CheckArguments(model, task, options);
+  model->eval();
   torch::NoGradGuard no_grad;
   const ops::RoundLinearToBf16 rounding(options.precision == Precision::kBfloat16);
   Evaluation result{options, task.chance(), task.score(), {}, {}, 0, 0, 0};

@@ -63,6 +63,7 @@ struct Evaluation {
   Interval interval() const;  // of accuracy()
 };
 
+// Puts the model into use (torch's eval()) and leaves it there.
 Evaluation Evaluate(Model& model, const Task& task, const EvaluateOptions& options);
 
 // The 95 % Wilson interval of an accuracy over `sequences`. A sequence is one observation, however many predictions it

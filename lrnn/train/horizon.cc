@@ -206,6 +206,7 @@ Horizon MeasureHorizon(Model& model, const Task& any_task, const HorizonOptions&
              "[horizon] expected a model whose state is of fixed size, got one that keeps {} more numbers with each "
              "token (attention); test it at the lengths that fit in memory instead (--lengths)",
              model->state_growth());
+  model->eval();
   torch::NoGradGuard no_grad;
   const ops::RoundLinearToBf16 rounding(options.precision == Precision::kBfloat16);
   Horizon result{.options = options,

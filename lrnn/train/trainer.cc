@@ -76,6 +76,7 @@ class Trainer {
     const Batch batch = MakeBatch(*config_.task, Lengths(), TrainDataSeed(config_.seed),
                                   static_cast<uint64_t>(t * config_.batch_size), config_.batch_size, threads_);
     const torch::Tensor targets = torch::tensor(batch.targets, torch::kInt64);
+    model_->train();
     const ops::RoundLinearToBf16 rounding(config_.precision == Precision::kBfloat16);
     const torch::Tensor logits =
         model_->forward(torch::tensor(batch.tokens, torch::kInt64), ops::Sequences(batch.cu_seqlens),
