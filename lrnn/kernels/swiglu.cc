@@ -1,6 +1,7 @@
 #include "lrnn/kernels/swiglu.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "lrnn/base/parallel.h"
 
@@ -9,11 +10,16 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "lrnn/kernels/bf16-inl.h"
 #include "lrnn/kernels/sigmoid-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
+
+// What is computed with, for numbers stored as T.
+template <typename T>
+using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 // `unit` on whole vectors of columns, then on what is left.
 template <typename T, typename Unit>
@@ -29,8 +35,8 @@ HWY_INLINE void ForColumns(int64_t D, const Unit& unit) {
 template <typename T>
 HWY_INLINE void Forward(const T* gate_up, int64_t R, int64_t D, T* y) {
   for (int64_t row = 0; row < R; ++row, gate_up += 2 * D, y += D) {
-    ForColumns<T>(D, [&](auto d, int64_t i) HWY_ATTR {
-      hn::StoreU(hn::Mul(Silu(d, hn::LoadU(d, gate_up + i)), hn::LoadU(d, gate_up + D + i)), d, y + i);
+    ForColumns<Computed<T>>(D, [&](auto d, int64_t i) HWY_ATTR {
+      StoreTo(hn::Mul(Silu(d, LoadFrom(d, gate_up + i)), LoadFrom(d, gate_up + D + i)), d, y + i);
     });
   }
 }
@@ -38,24 +44,29 @@ HWY_INLINE void Forward(const T* gate_up, int64_t R, int64_t D, T* y) {
 template <typename T>
 HWY_INLINE void Backward(const T* gate_up, int64_t R, int64_t D, const T* dy, T* dgate_up) {
   for (int64_t row = 0; row < R; ++row, gate_up += 2 * D, dy += D, dgate_up += 2 * D) {
-    ForColumns<T>(D, [&](auto d, int64_t i) HWY_ATTR {
-      const auto g = hn::LoadU(d, gate_up + i), gradient = hn::LoadU(d, dy + i);
+    ForColumns<Computed<T>>(D, [&](auto d, int64_t i) HWY_ATTR {
+      const auto g = LoadFrom(d, gate_up + i), gradient = LoadFrom(d, dy + i);
       auto s = hn::Zero(d), one_minus_s = hn::Zero(d);
       Sigmoid(d, g, s, one_minus_s);
       const auto silu = hn::Mul(g, s);
       const auto slope = hn::MulAdd(silu, one_minus_s, s);
-      hn::StoreU(hn::Mul(hn::Mul(gradient, hn::LoadU(d, gate_up + D + i)), slope), d, dgate_up + i);
-      hn::StoreU(hn::Mul(gradient, silu), d, dgate_up + D + i);
+      StoreTo(hn::Mul(hn::Mul(gradient, LoadFrom(d, gate_up + D + i)), slope), d, dgate_up + i);
+      StoreTo(hn::Mul(gradient, silu), d, dgate_up + D + i);
     });
   }
 }
 
 void SwiGluFloat(const float* gate_up, int64_t R, int64_t D, float* y) { Forward(gate_up, R, D, y); }
 void SwiGluDouble(const double* gate_up, int64_t R, int64_t D, double* y) { Forward(gate_up, R, D, y); }
+void SwiGluBf16(const hwy::bfloat16_t* gate_up, int64_t R, int64_t D, hwy::bfloat16_t* y) { Forward(gate_up, R, D, y); }
 void SwiGluBackwardFloat(const float* gate_up, int64_t R, int64_t D, const float* dy, float* dgate_up) {
   Backward(gate_up, R, D, dy, dgate_up);
 }
 void SwiGluBackwardDouble(const double* gate_up, int64_t R, int64_t D, const double* dy, double* dgate_up) {
+  Backward(gate_up, R, D, dy, dgate_up);
+}
+void SwiGluBackwardBf16(const hwy::bfloat16_t* gate_up, int64_t R, int64_t D, const hwy::bfloat16_t* dy,
+                        hwy::bfloat16_t* dgate_up) {
   Backward(gate_up, R, D, dy, dgate_up);
 }
 
@@ -68,8 +79,10 @@ namespace lrnn::kernels {
 
 HWY_EXPORT(SwiGluFloat);
 HWY_EXPORT(SwiGluDouble);
+HWY_EXPORT(SwiGluBf16);
 HWY_EXPORT(SwiGluBackwardFloat);
 HWY_EXPORT(SwiGluBackwardDouble);
+HWY_EXPORT(SwiGluBackwardBf16);
 
 namespace {
 
@@ -80,32 +93,44 @@ void ForBlocks(int64_t R, int64_t D, int threads, const Body& body) {
   ParallelFor((R + rows - 1) / rows, threads, [&](int64_t b) { body(b * rows, std::min(rows, R - b * rows)); });
 }
 
+template <typename T, typename Rows>
+void RunForward(const T* gate_up, int64_t R, int64_t D, T* y, int threads, Rows of_rows) {
+  ForBlocks(R, D, threads,
+            [&](int64_t first, int64_t rows) { of_rows(gate_up + first * 2 * D, rows, D, y + first * D); });
+}
+
+template <typename T, typename Rows>
+void RunBackward(const T* gate_up, int64_t R, int64_t D, const T* dy, T* dgate_up, int threads, Rows of_rows) {
+  ForBlocks(R, D, threads, [&](int64_t first, int64_t rows) {
+    of_rows(gate_up + first * 2 * D, rows, D, dy + first * D, dgate_up + first * 2 * D);
+  });
+}
+
 }  // namespace
 
 void SwiGlu(const float* gate_up, int64_t R, int64_t D, float* y, int threads) {
-  ForBlocks(R, D, threads, [&](int64_t first, int64_t rows) {
-    HWY_DYNAMIC_DISPATCH(SwiGluFloat)(gate_up + first * 2 * D, rows, D, y + first * D);
-  });
+  RunForward(gate_up, R, D, y, threads, HWY_DYNAMIC_DISPATCH(SwiGluFloat));
 }
 
 void SwiGlu(const double* gate_up, int64_t R, int64_t D, double* y, int threads) {
-  ForBlocks(R, D, threads, [&](int64_t first, int64_t rows) {
-    HWY_DYNAMIC_DISPATCH(SwiGluDouble)(gate_up + first * 2 * D, rows, D, y + first * D);
-  });
+  RunForward(gate_up, R, D, y, threads, HWY_DYNAMIC_DISPATCH(SwiGluDouble));
+}
+
+void SwiGlu(const hwy::bfloat16_t* gate_up, int64_t R, int64_t D, hwy::bfloat16_t* y, int threads) {
+  RunForward(gate_up, R, D, y, threads, HWY_DYNAMIC_DISPATCH(SwiGluBf16));
 }
 
 void SwiGluBackward(const float* gate_up, int64_t R, int64_t D, const float* dy, float* dgate_up, int threads) {
-  ForBlocks(R, D, threads, [&](int64_t first, int64_t rows) {
-    HWY_DYNAMIC_DISPATCH(SwiGluBackwardFloat)
-    (gate_up + first * 2 * D, rows, D, dy + first * D, dgate_up + first * 2 * D);
-  });
+  RunBackward(gate_up, R, D, dy, dgate_up, threads, HWY_DYNAMIC_DISPATCH(SwiGluBackwardFloat));
 }
 
 void SwiGluBackward(const double* gate_up, int64_t R, int64_t D, const double* dy, double* dgate_up, int threads) {
-  ForBlocks(R, D, threads, [&](int64_t first, int64_t rows) {
-    HWY_DYNAMIC_DISPATCH(SwiGluBackwardDouble)
-    (gate_up + first * 2 * D, rows, D, dy + first * D, dgate_up + first * 2 * D);
-  });
+  RunBackward(gate_up, R, D, dy, dgate_up, threads, HWY_DYNAMIC_DISPATCH(SwiGluBackwardDouble));
+}
+
+void SwiGluBackward(const hwy::bfloat16_t* gate_up, int64_t R, int64_t D, const hwy::bfloat16_t* dy,
+                    hwy::bfloat16_t* dgate_up, int threads) {
+  RunBackward(gate_up, R, D, dy, dgate_up, threads, HWY_DYNAMIC_DISPATCH(SwiGluBackwardBf16));
 }
 
 }  // namespace lrnn::kernels

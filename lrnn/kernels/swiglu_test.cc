@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -64,6 +65,49 @@ TYPED_TEST(SwiGluTest, AnyThreadCountGivesTheSameBits) {
   three.Run(3);
   EXPECT_EQ(one.y, three.y);
   EXPECT_EQ(one.dgate_up, three.dgate_up);
+}
+
+// Rounded to the nearest, to the even one of two in the middle.
+hwy::bfloat16_t Bf16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits += 0x7FFF + (bits >> 16 & 1);
+  return {static_cast<uint16_t>(bits >> 16)};
+}
+
+float Float(hwy::bfloat16_t x) {
+  const uint32_t bits = uint32_t{x.bits} << 16;
+  float f;
+  std::memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+// Not the scalar form, whose last bits differ, but what fp32 makes of the same numbers in the same target.
+TEST(SwiGlu, Bf16IsFp32OfRoundedNumbersRounded) {
+  ForEachTarget([&](const char* target) {
+    for (int64_t D : {1, 7, 8, 9, 16, 33}) {
+      SCOPED_TRACE(testing::Message() << target << " D " << D);
+      const int64_t R = 3;
+      Problem<float> p(R, D);
+      std::vector<hwy::bfloat16_t> gate_up, dy, y(R * D), dgate_up(R * 2 * D);
+      for (float& x : p.gate_up) gate_up.push_back(Bf16(x)), x = Float(gate_up.back());
+      for (float& x : p.dy) dy.push_back(Bf16(x)), x = Float(dy.back());
+      p.Run(1);
+      SwiGlu(gate_up.data(), R, D, y.data(), 1);
+      SwiGluBackward(gate_up.data(), R, D, dy.data(), dgate_up.data(), 1);
+      for (int64_t i = 0; i < R * D; ++i) ASSERT_EQ(y[i].bits, Bf16(p.y[i]).bits);
+      for (int64_t i = 0; i < R * 2 * D; ++i) ASSERT_EQ(dgate_up[i].bits, Bf16(p.dgate_up[i]).bits);
+    }
+  });
+}
+
+TEST(SwiGlu, Bf16HandsNanOn) {
+  const std::vector<hwy::bfloat16_t> gate_up = {{0x7FFF}, Bf16(1)}, dy = {Bf16(1)};
+  std::vector<hwy::bfloat16_t> y(1), dgate_up(2);
+  SwiGlu(gate_up.data(), 1, 1, y.data(), 1);
+  SwiGluBackward(gate_up.data(), 1, 1, dy.data(), dgate_up.data(), 1);
+  EXPECT_TRUE(std::isnan(Float(y[0])));
+  EXPECT_TRUE(std::isnan(Float(dgate_up[0])));
 }
 
 TEST(SwiGlu, NanIsHandedOn) {

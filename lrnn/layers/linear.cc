@@ -1,7 +1,5 @@
 #include "lrnn/layers/linear.h"
 
-#include "lrnn/ops/linear.h"
-
 namespace lrnn {
 
 LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
@@ -11,10 +9,10 @@ LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
 
 torch::Tensor LinearImpl::forward(const torch::Tensor& x) { return ops::Linear(x, weight, bias); }
 
-torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers) {
+torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers, ops::LinearOutput output) {
   std::vector<torch::Tensor> weights;
   for (const Linear& layer : layers) weights.push_back(layer->weight);
-  return ops::Linear(x, torch::cat(weights));
+  return ops::Linear(x, torch::cat(weights), {}, output);
 }
 
 std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lrnn/ops/linear.h"
 #include "lrnn/ops/torch.h"
 
 namespace lrnn {
@@ -20,7 +21,8 @@ TORCH_MODULE(Linear);
 
 // The products of one x with several layers (without bias) as one matrix product: the results side by side, [..., sum
 // of out], or each of them.
-torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers);
+torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers,
+                                 ops::LinearOutput output = ops::LinearOutput::kLikeWeight);
 std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers);
 
 }  // namespace lrnn

@@ -14,7 +14,9 @@ SwiGluImpl::SwiGluImpl(int64_t width, int64_t inner, double deviation, Rng& rng)
 }
 
 torch::Tensor SwiGluImpl::forward(const torch::Tensor& x) {
-  return down_proj_->forward(ops::SwiGlu(MultiplySideBySide(x, {gate_proj_, up_proj_})));
+  // The widest tensors of a block: of bf16 numbers they stay bf16.
+  return down_proj_->forward(
+      ops::SwiGlu(MultiplySideBySide(x, {gate_proj_, up_proj_}, ops::LinearOutput::kAsMultiplied)));
 }
 
 }  // namespace lrnn

@@ -43,10 +43,11 @@ Tensor WeightGradient(const Tensor& dy, const Tensor& x) {
   return transposed ? product.t().contiguous() : product;
 }
 
-// is_bf16: x, weight and dy are rounded to bf16 before they are multiplied, and y after.
+// is_bf16: x, weight and dy are rounded to bf16 before they are multiplied, and y after. keeps_bf16: y stays so.
 class LinearFunction : public torch::autograd::Function<LinearFunction> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight_any, bool is_bf16) {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight_any, bool is_bf16,
+                        bool keeps_bf16) {
     const auto type = is_bf16 ? torch::kBFloat16 : torch::kFloat32;
     const Tensor rows = Matrix(x, type), weight = Matrix(weight_any, type);
     std::vector<int64_t> shape = x.sizes().vec();
@@ -56,7 +57,8 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     context->save_for_backward({rows, weight});
     context->saved_data["x_shape"] = x.sizes().vec();
     context->saved_data["wants_dx"] = x.requires_grad();
-    return y.to(torch::kFloat32).view(shape);
+    context->saved_data["x_type"] = static_cast<int64_t>(x.scalar_type());
+    return (keeps_bf16 ? y : y.to(torch::kFloat32)).view(shape);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -67,17 +69,19 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     const Tensor dy = Matrix(gradients[0], rows.scalar_type());
     Tensor dx;
     if (context->saved_data["wants_dx"].toBool()) {
-      dx = torch::empty(rows.sizes(), gradients[0].options());
+      const auto x_type = static_cast<torch::Dtype>(context->saved_data["x_type"].toInt());
+      dx = torch::empty(rows.sizes(), gradients[0].options().dtype(x_type));
       Product(false, dy, false, weight, dx);
       dx = dx.view(context->saved_data["x_shape"].toIntVector());
     }
-    return {dx, WeightGradient(dy, rows), Tensor()};
+    return {dx, WeightGradient(dy, rows), Tensor(), Tensor()};
   }
 };
 
-bool OneDnnTakes(const Tensor& x, const Tensor& weight) {
-  const auto is_float = [](const Tensor& t) { return t.is_cpu() && t.scalar_type() == torch::kFloat32; };
-  return is_float(x) && is_float(weight) && x.numel() > 0 && weight.numel() > 0;
+bool OneDnnTakes(const Tensor& x, const Tensor& weight, bool x_may_be_bf16 = false) {
+  const auto is = [](const Tensor& t, torch::Dtype type) { return t.is_cpu() && t.scalar_type() == type; };
+  return (is(x, torch::kFloat32) || (x_may_be_bf16 && is(x, torch::kBFloat16))) && is(weight, torch::kFloat32) &&
+         x.numel() > 0 && weight.numel() > 0;
 }
 
 #endif  // LRNN_ONEDNN
@@ -87,7 +91,7 @@ thread_local bool rounds_to_bf16 = false;
 Tensor Multiply(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 #ifdef LRNN_ONEDNN
   if (OneDnnTakes(x, weight)) {
-    const Tensor y = LinearFunction::apply(x, weight, /*is_bf16=*/false);
+    const Tensor y = LinearFunction::apply(x, weight, /*is_bf16=*/false, /*keeps_bf16=*/false);
     return bias.defined() ? y + bias : y;
   }
 #endif
@@ -103,7 +107,7 @@ RoundLinearToBf16::~RoundLinearToBf16() { rounds_to_bf16 = before_; }
 
 Tensor RoundedLikeLinear(const Tensor& x) { return rounds_to_bf16 ? Rounded(x) : x; }
 
-Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias, LinearOutput output) {
   LRNN_CHECK(weight.dim() == 2 && x.dim() >= 1 && x.size(-1) == weight.size(1),
              "[linear] expected x of shape [..., in] and weight [out, in], got [{}] and [{}]",
              fmt::join(x.sizes(), ", "), fmt::join(weight.sizes(), ", "));
@@ -111,8 +115,8 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
              "[linear] expected bias of shape [{}], got [{}]", weight.size(0), fmt::join(bias.sizes(), ", "));
   if (!rounds_to_bf16) return Multiply(x, weight, bias);
 #ifdef LRNN_ONEDNN
-  if (HasBf16Products() && OneDnnTakes(x, weight) && !bias.defined()) {
-    return LinearFunction::apply(x, weight, /*is_bf16=*/true);
+  if (HasBf16Products() && OneDnnTakes(x, weight, /*x_may_be_bf16=*/true) && !bias.defined()) {
+    return LinearFunction::apply(x, weight, /*is_bf16=*/true, output == LinearOutput::kAsMultiplied);
   }
 #endif
   return Rounded(Multiply(Rounded(x), Rounded(weight), Rounded(bias)));

@@ -8,14 +8,19 @@
 
 namespace lrnn::ops {
 
+// The type of y: the weight's, or that in which it was multiplied (RoundLinearToBf16 below).
+enum class LinearOutput { kLikeWeight, kAsMultiplied };
+
 // x: [..., in], weight: [out, in], bias: [out] or undefined -> [..., out]
-torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
+torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {},
+                     LinearOutput output = LinearOutput::kLikeWeight);
 
 // While one lives, Linear on this thread gives what torch's autocast to bf16 would: x, weight and bias are rounded to
 // bf16, products are summed in fp32, and y is rounded to bf16; gradients come of y's gradient rounded to bf16. The
 // types of all tensors stay as they are, and what is not a product of matrices is touched only by RoundedLikeLinear. A
 // CPU that multiplies bf16 numbers does (bf16_product.h), in half the time; others multiply the rounded numbers in
-// fp32.
+// fp32. Where it does, kAsMultiplied leaves y a bf16 tensor, which another Linear takes: what lies between the two then
+// moves half the bytes, and its gradient is rounded to bf16 as y is.
 class RoundLinearToBf16 {
  public:
   explicit RoundLinearToBf16(bool on);

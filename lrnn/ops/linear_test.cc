@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lrnn/base/message_of.h"
+#include "lrnn/ops/bf16_product.h"
 #include "lrnn/ops/gradient_check.h"
 
 namespace lrnn::ops {
@@ -16,6 +17,7 @@ TensorFunction Bind(Tensor (*form)(const Tensor&, const Tensor&, const Tensor&))
   };
 }
 
+Tensor Ours(const Tensor& x, const Tensor& weight, const Tensor& bias) { return Linear(x, weight, bias); }
 Tensor Torch(const Tensor& x, const Tensor& weight, const Tensor& bias) { return torch::linear(x, weight, bias); }
 
 std::vector<Tensor> RandomInputs(std::vector<int64_t> shape, int64_t out, bool has_bias, torch::Dtype dtype) {
@@ -29,8 +31,8 @@ TEST(Linear, EqualsTorch) {
   for (const bool has_bias : {false, true}) {
     for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 1}, {7, 16}, {2, 3, 33}, {300, 128}}) {
       for (const int64_t out : {1, 9, 64}) {
-        ExpectSameFunction(Bind(Linear), Bind(Torch), RandomInputs(shape, out, has_bias, torch::kFloat32), 1e-5);
-        ExpectSameFunction(Bind(Linear), Bind(Torch), RandomInputs(shape, out, has_bias, torch::kFloat64), 1e-13);
+        ExpectSameFunction(Bind(Ours), Bind(Torch), RandomInputs(shape, out, has_bias, torch::kFloat32), 1e-5);
+        ExpectSameFunction(Bind(Ours), Bind(Torch), RandomInputs(shape, out, has_bias, torch::kFloat64), 1e-13);
       }
     }
   }
@@ -90,6 +92,37 @@ TEST(RoundLinearToBf16, GivesWhatBf16TensorsGive) {
   EXPECT_TRUE(torch::allclose(rounded, expected, 1.0 / 256, 1e-2));
   EXPECT_GT((rounded - plain).abs().max().item<double>(), 1e-3);
   EXPECT_TRUE(torch::equal(Linear(in[0], in[1], in[2]), plain)) << "no longer than the scope";
+}
+
+// Two layers with something between them that stays bf16: as with fp32 tensors between them, but for the rounding of
+// one gradient.
+TEST(RoundLinearToBf16, WhatLiesBetweenTwoLayersMayStayBf16) {
+  torch::manual_seed(3);
+  std::vector<Tensor> in = {torch::randn({50, 48}), torch::randn({300, 48}), torch::randn({20, 300})};
+  for (Tensor& x : in) x.requires_grad_();
+  const Tensor dy = torch::randn({50, 20});
+  const RoundLinearToBf16 scope(true);
+  const auto run = [&](LinearOutput output) {
+    const Tensor between = Linear(in[0], in[1], {}, output);
+    const bool stays = output == LinearOutput::kAsMultiplied && HasBf16Products();
+    EXPECT_EQ(between.scalar_type(), stays ? torch::kBFloat16 : torch::kFloat32);
+    const Tensor y = Linear(torch::relu(between), in[2]);
+    EXPECT_EQ(y.scalar_type(), torch::kFloat32);
+    std::vector<Tensor> result = torch::autograd::grad({y}, in, {dy});
+    for (const Tensor& gradient : result) EXPECT_EQ(gradient.scalar_type(), torch::kFloat32);
+    result.push_back(y.detach());
+    return result;
+  };
+  const auto expected = run(LinearOutput::kLikeWeight), got = run(LinearOutput::kAsMultiplied);
+  EXPECT_TRUE(torch::equal(got[3], expected[3]));
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_LT((got[i] - expected[i]).norm().item<double>(), 0.01 * expected[i].norm().item<double>());
+  }
+}
+
+TEST(Linear, AsMultipliedIsTheWeightsTypeWithoutRounding) {
+  EXPECT_EQ(Linear(torch::ones({2, 4}), torch::ones({3, 4}), {}, LinearOutput::kAsMultiplied).scalar_type(),
+            torch::kFloat32);
 }
 
 TEST(RoundLinearToBf16, GradientsAreProductsOfBf16Numbers) {

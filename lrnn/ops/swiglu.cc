@@ -19,6 +19,15 @@ void CheckArgument(const Tensor& gate_up) {
              fmt::join(gate_up.sizes(), ", "), c10::toString(gate_up.scalar_type()));
 }
 
+// What the kernels call a type of torch's.
+template <typename T>
+T* Numbers(const Tensor& x, T* /*type*/) {
+  return x.data_ptr<T>();
+}
+hwy::bfloat16_t* Numbers(const Tensor& x, c10::BFloat16* /*type*/) {
+  return reinterpret_cast<hwy::bfloat16_t*>(x.data_ptr<c10::BFloat16>());
+}
+
 class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& any) {
@@ -26,9 +35,9 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
     std::vector<int64_t> shape = gate_up.sizes().vec();
     const int64_t D = shape.back() /= 2;
     const Tensor y = gate_up.new_empty(shape);
-    AT_DISPATCH_FLOATING_TYPES(gate_up.scalar_type(), "swiglu", [&] {
-      kernels::SwiGlu(gate_up.data_ptr<scalar_t>(), D > 0 ? y.numel() / D : 0, D, y.data_ptr<scalar_t>(),
-                      at::get_num_threads());
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, gate_up.scalar_type(), "swiglu", [&] {
+      scalar_t* const type = nullptr;
+      kernels::SwiGlu(Numbers(gate_up, type), D > 0 ? y.numel() / D : 0, D, Numbers(y, type), at::get_num_threads());
     });
     context->save_for_backward({gate_up});
     return y;
@@ -39,9 +48,10 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
     const Tensor gate_up = context->get_saved_variables()[0], dy = gradients[0].contiguous();
     const int64_t D = dy.size(-1);
     const Tensor dgate_up = gate_up.new_empty(gate_up.sizes());
-    AT_DISPATCH_FLOATING_TYPES(gate_up.scalar_type(), "swiglu", [&] {
-      kernels::SwiGluBackward(gate_up.data_ptr<scalar_t>(), D > 0 ? dy.numel() / D : 0, D, dy.data_ptr<scalar_t>(),
-                              dgate_up.data_ptr<scalar_t>(), at::get_num_threads());
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, gate_up.scalar_type(), "swiglu", [&] {
+      scalar_t* const type = nullptr;
+      kernels::SwiGluBackward(Numbers(gate_up, type), D > 0 ? dy.numel() / D : 0, D, Numbers(dy, type),
+                              Numbers(dgate_up, type), at::get_num_threads());
     });
     return {dgate_up};
   }
@@ -50,7 +60,8 @@ class SwiGluFunction : public torch::autograd::Function<SwiGluFunction> {
 }  // namespace
 
 Tensor SwiGlu(const Tensor& gate_up) {
-  if (!HasKernel(gate_up)) return SwiGluReference(gate_up);
+  const bool is_bf16 = gate_up.is_cpu() && gate_up.scalar_type() == torch::kBFloat16;
+  if (!is_bf16 && !HasKernel(gate_up)) return SwiGluReference(gate_up);
   CheckArgument(gate_up);
   return SwiGluFunction::apply(gate_up);
 }

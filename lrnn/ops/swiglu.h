@@ -5,7 +5,7 @@
 
 namespace lrnn::ops {
 
-// The fused kernel for float and double on the CPU (differentiable once), the reference for everything else.
+// The fused kernel for float, double and bfloat16 on the CPU (differentiable once), the reference for everything else.
 torch::Tensor SwiGlu(const torch::Tensor& gate_up);
 
 // The equation in ATen: any device and dtype.

@@ -37,9 +37,17 @@ TEST(SwiGlu, FiniteDifferences) {
   ExpectFiniteDifferences(Bind(SwiGlu), {torch::randn({3, 6}, torch::kFloat64)});
 }
 
-TEST(SwiGlu, OtherTypesTakeTheReference) {
+TEST(SwiGlu, Bfloat16IsComputedInFp32) {
   torch::manual_seed(1);
   ExpectTakesBfloat16(Bind(SwiGlu), {torch::randn({2, 4})});
+  const Tensor x = torch::randn({30, 66}).to(torch::kBFloat16).requires_grad_();
+  const Tensor wide = x.detach().to(torch::kFloat32).requires_grad_();
+  const Tensor dy = torch::randn({30, 33}).to(torch::kBFloat16);
+  const Tensor y = SwiGlu(x), expected = SwiGlu(wide);
+  EXPECT_TRUE(torch::equal(y, expected.to(torch::kBFloat16)));
+  const auto gradient = torch::autograd::grad({y}, {x}, {dy});
+  const auto expected_gradient = torch::autograd::grad({expected}, {wide}, {dy.to(torch::kFloat32)});
+  EXPECT_TRUE(torch::equal(gradient[0], expected_gradient[0].to(torch::kBFloat16)));
 }
 
 TEST(SwiGlu, FusedDifferentiatesOnce) {
