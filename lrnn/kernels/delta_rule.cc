@@ -14,17 +14,6 @@
 #include "lrnn/kernels/delta_rule_forward-inl.h"
 #include "lrnn/kernels/sequence_groups.h"
 
-#ifndef LRNN_KERNELS_DELTA_RULE_HEADS_ONCE_
-#define LRNN_KERNELS_DELTA_RULE_HEADS_ONCE_
-namespace lrnn::kernels {
-
-struct HeadRange {
-  int64_t begin, end;
-};
-
-}  // namespace lrnn::kernels
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
@@ -65,10 +54,10 @@ void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T*
 
 template <typename T>
 void Backward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, const DeltaRuleSaved<T>& saved, const T* d_o,
-              const T* d_final_state, const DeltaRuleGradients<T>& out, const SequenceGroup& group, int64_t head,
-              const int64_t* first_saved) {
+              const T* d_final_state, const DeltaRuleGradients<T>& out, const SequenceGroup& group,
+              const HeadRange& heads, const int64_t* first_saved) {
   WithReads(shape.householders, [&](auto reads) {
-    BackwardPass<reads.value, T> pass(shape, in, saved, d_o, d_final_state, out, group, head);
+    BackwardPass<reads.value, T> pass(shape, in, saved, d_o, d_final_state, out, group, heads);
     for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, first_saved[i]);
   });
 }
@@ -85,13 +74,13 @@ void ForwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, 
 }
 void BackwardF32(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in, const DeltaRuleSaved<float>& saved,
                  const float* d_o, const float* d_final_state, const DeltaRuleGradients<float>& out,
-                 const SequenceGroup& group, int64_t head, const int64_t* first) {
-  Backward(shape, in, saved, d_o, d_final_state, out, group, head, first);
+                 const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+  Backward(shape, in, saved, d_o, d_final_state, out, group, heads, first);
 }
 void BackwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in, const DeltaRuleSaved<double>& saved,
                  const double* d_o, const double* d_final_state, const DeltaRuleGradients<double>& out,
-                 const SequenceGroup& group, int64_t head, const int64_t* first) {
-  Backward(shape, in, saved, d_o, d_final_state, out, group, head, first);
+                 const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+  Backward(shape, in, saved, d_o, d_final_state, out, group, heads, first);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -173,19 +162,21 @@ void DeltaRuleForward(const DeltaRuleShape& shape, const DeltaRuleInputs<double>
 void DeltaRuleBackward(const DeltaRuleShape& shape, const DeltaRuleInputs<float>& in,
                        const DeltaRuleSaved<float>& saved, const float* d_o, const float* d_final_state,
                        const DeltaRuleGradients<float>& gradients, int threads) {
-  ForEachGroupAndHeads(
-      shape, threads, 1, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
-        HWY_DYNAMIC_DISPATCH(BackwardF32)(shape, in, saved, d_o, d_final_state, gradients, group, heads.begin, first);
-      });
+  ForEachGroupAndHeads(shape, threads, StatesInCache(shape, sizeof(float)),
+                       [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+                         HWY_DYNAMIC_DISPATCH(BackwardF32)
+                         (shape, in, saved, d_o, d_final_state, gradients, group, heads, first);
+                       });
 }
 
 void DeltaRuleBackward(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in,
                        const DeltaRuleSaved<double>& saved, const double* d_o, const double* d_final_state,
                        const DeltaRuleGradients<double>& gradients, int threads) {
-  ForEachGroupAndHeads(
-      shape, threads, 1, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
-        HWY_DYNAMIC_DISPATCH(BackwardF64)(shape, in, saved, d_o, d_final_state, gradients, group, heads.begin, first);
-      });
+  ForEachGroupAndHeads(shape, threads, StatesInCache(shape, sizeof(double)),
+                       [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+                         HWY_DYNAMIC_DISPATCH(BackwardF64)
+                         (shape, in, saved, d_o, d_final_state, gradients, group, heads, first);
+                       });
 }
 
 }  // namespace lrnn::kernels

@@ -1,5 +1,5 @@
-// The backward pass of the delta rule for one head, compiled once for each SIMD target. docs/math/delta_rule.md derives
-// it.
+// The backward pass of the delta rule for some heads, compiled once for each SIMD target. docs/math/delta_rule.md
+// derives it.
 //
 // Chunks as in the forward pass, from the last to the first, for a panel of columns. States and their gradients are
 // held transposed, lanes over the rows K: the gradients of keys and queries are sums over columns, so they are plain
@@ -24,23 +24,27 @@ HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
-// The backward pass of one head, sequence by sequence. Rows of length K are padded with zeros to whole vectors, columns
-// to kColumns.
+// The backward pass of some heads, sequence by sequence. Rows of length K are padded with zeros to whole vectors,
+// columns to kColumns. The heads and panels of columns take turns, from one saved state to the next, so that what is
+// read and written of a token is complete while it is in the cache.
 template <int kReads, typename T>
 class BackwardPass {
  public:
   BackwardPass(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, const DeltaRuleSaved<T>& saved, const T* d_o,
-               const T* d_final_state, const DeltaRuleGradients<T>& out, const SequenceGroup& group, int64_t head)
+               const T* d_final_state, const DeltaRuleGradients<T>& out, const SequenceGroup& group,
+               const HeadRange& heads)
       : shape_(shape),
         in_(in),
         saved_(saved),
         d_o_(d_o),
         d_final_state_(d_final_state),
         out_(out),
-        at_(shape, head),
+        heads_(heads),
+        at_(shape, heads.begin),
         plan_(shape.householders),
         stride_(hwy::RoundUpTo(at_.K, LanesOf<T>())),
         tile_(kColumns * stride_),
+        panels_((at_.V + kColumns - 1) / kColumns),
         segment_(SegmentOf(tile_)) {
     int64_t longest = 0;
     for (int64_t i = group.begin; i < group.end; ++i) {
@@ -51,7 +55,7 @@ class BackwardPass {
     const int64_t slots = kSlots * kColumns;
     const int64_t sizes[] = {std::max<int64_t>(1, segments) * tile_,
                              std::min(segment_, chunks) * tile_ + tile_,
-                             tile_,
+                             (heads.end - heads.begin) * panels_ * tile_,
                              rows,
                              segment_ * slots,
                              slots,
@@ -63,7 +67,7 @@ class BackwardPass {
                              kSlots * stride_,
                              kSlots * stride_,
                              kRows * stride_};
-    T** const places[] = {&segment_starts_, &S_,      &G_,       &rows_,     &w_,         &e_,   &z_,
+    T** const places[] = {&segment_starts_, &S_,      &all_G_,   &rows_,     &w_,         &e_,   &z_,
                           &d_error_,        &d_read_, &decayed_, &S_d_read_, &S_d_error_, &G_w_, &d_rows_};
     int64_t total = 0;
     for (int64_t size : sizes) total += size;
@@ -77,10 +81,17 @@ class BackwardPass {
 
   void Run(int64_t sequence, int64_t first_saved) {
     begin_ = shape_.cu_seqlens[sequence], end_ = shape_.cu_seqlens[sequence + 1];
-    for (column_ = 0; column_ < at_.V; column_ += kColumns) {
-      columns_ = std::min(kColumns, at_.V - column_);
-      RunPanel(sequence, first_saved);
+    const int64_t chunks = plan_.ChunksOf(end_ - begin_), every = SaveEvery(at_.K);
+    ForEachPanel([&] { LoadTransposed(d_final_state_ ? d_final_state_ + at_.state(sequence) : nullptr, G_); });
+    for (int64_t part = (chunks + every - 1) / every - 1; part >= 0; --part) {
+      ForEachPanel([&] {
+        const T* state = part > 0            ? saved_.states + at_.state(first_saved + part - 1)
+                         : in_.initial_state ? in_.initial_state + at_.state(sequence)
+                                             : nullptr;
+        RunPart(part * every, std::min(chunks, (part + 1) * every), state);
+      });
     }
+    if (out_.initial_state) ForEachPanel([&] { StoreTransposed(G_, out_.initial_state + at_.state(sequence)); });
   }
 
  private:
@@ -104,37 +115,40 @@ class BackwardPass {
     }
   }
 
-  // Saved state -> starts of its segments -> starts of a segment's chunks -> gradients, each from the last to the
-  // first.
-  void RunPanel(int64_t sequence, int64_t first_saved) {
-    const int64_t chunks = plan_.ChunksOf(end_ - begin_), every = SaveEvery(at_.K);
-    LoadTransposed(d_final_state_ ? d_final_state_ + at_.state(sequence) : nullptr, G_);
-    for (int64_t part = (chunks + every - 1) / every - 1; part >= 0; --part) {
-      const T* state = part > 0            ? saved_.states + at_.state(first_saved + part - 1)
-                       : in_.initial_state ? in_.initial_state + at_.state(sequence)
-                                           : nullptr;
-      const int64_t first = part * every, last = std::min(chunks, first + every);
-      const int64_t segments = (last - first + segment_ - 1) / segment_;
-      LoadTransposed(state, segment_starts_);
-      for (int64_t segment = 0; segment + 1 < segments; ++segment) {
-        T* start = segment_starts_ + segment * tile_;
-        for (int64_t m = 0; m < segment_; ++m) {
-          AdvanceChunk(first + segment * segment_ + m, m == 0 ? start : S_, m + 1 == segment_ ? start + tile_ : S_, w_);
-        }
-      }
-      for (int64_t segment = segments - 1; segment >= 0; --segment) {
-        const int64_t begin = first + segment * segment_, end = std::min(last, begin + segment_);
-        std::copy_n(segment_starts_ + segment * tile_, tile_, S_);
-        for (int64_t m = begin; m < end; ++m) {
-          AdvanceChunk(m, S_ + (m - begin) * tile_, m + 1 < end ? S_ + (m - begin + 1) * tile_ : nullptr,
-                       w_ + (m - begin) * kSlots * kColumns);
-        }
-        for (int64_t m = end - 1; m >= begin; --m) {
-          BackChunk(m, S_ + (m - begin) * tile_, w_ + (m - begin) * kSlots * kColumns);
-        }
+  // Calls body() with a head in at_, a panel of its columns in column_ and columns_, and the panel's dS in G_.
+  template <typename Body>
+  void ForEachPanel(const Body& body) {
+    G_ = all_G_;
+    for (at_.head = heads_.begin; at_.head < heads_.end; ++at_.head) {
+      for (column_ = 0; column_ < at_.V; column_ += kColumns, G_ += tile_) {
+        columns_ = std::min(kColumns, at_.V - column_);
+        body();
       }
     }
-    if (out_.initial_state) StoreTransposed(G_, out_.initial_state + at_.state(sequence));
+  }
+
+  // The chunks first .. last - 1 of a panel; `state` is saved before the first. Saved state -> starts of its segments
+  // -> starts of a segment's chunks -> gradients, each from the last to the first.
+  void RunPart(int64_t first, int64_t last, const T* state) {
+    const int64_t segments = (last - first + segment_ - 1) / segment_;
+    LoadTransposed(state, segment_starts_);
+    for (int64_t segment = 0; segment + 1 < segments; ++segment) {
+      T* start = segment_starts_ + segment * tile_;
+      for (int64_t m = 0; m < segment_; ++m) {
+        AdvanceChunk(first + segment * segment_ + m, m == 0 ? start : S_, m + 1 == segment_ ? start + tile_ : S_, w_);
+      }
+    }
+    for (int64_t segment = segments - 1; segment >= 0; --segment) {
+      const int64_t begin = first + segment * segment_, end = std::min(last, begin + segment_);
+      std::copy_n(segment_starts_ + segment * tile_, tile_, S_);
+      for (int64_t m = begin; m < end; ++m) {
+        AdvanceChunk(m, S_ + (m - begin) * tile_, m + 1 < end ? S_ + (m - begin + 1) * tile_ : nullptr,
+                     w_ + (m - begin) * kSlots * kColumns);
+      }
+      for (int64_t m = end - 1; m >= begin; --m) {
+        BackChunk(m, S_ + (m - begin) * tile_, w_ + (m - begin) * kSlots * kColumns);
+      }
+    }
   }
 
   // w of a chunk, and the state after it (if `to` is not null).
@@ -174,24 +188,22 @@ class BackwardPass {
     }
   }
 
-  // What BackChunk of chunk m reads and writes, but for what AdvanceChunk has read.
-  HWY_INLINE void PrefetchChunk(int64_t m) const {
-    const int64_t first = begin_ * plan_.n + plan_.FirstStep(m), last = std::min(first + kSlots, end_ * plan_.n);
-    for (int64_t step = first; step < last; ++step) {
-      PrefetchRow(out_.k + at_.k(step), at_.K);
-      PrefetchRow(out_.v + at_.v(step) + column_, columns_);
-    }
-    for (int64_t token = first / plan_.n; token * plan_.n < last; ++token) {
-      PrefetchRow(in_.q + at_.q(token), at_.K);
-      PrefetchRow(out_.q + at_.q(token), at_.K);
-      PrefetchRow(d_o_ + at_.o(token) + column_, columns_);
-    }
+  // What BackChunk of chunk m reads and writes for its slot c, but for what AdvanceChunk has read.
+  HWY_INLINE void PrefetchSlot(int64_t m, int c) const {
+    const int64_t step = begin_ * plan_.n + plan_.FirstStep(m) + c;
+    if (m < 0 || step >= end_ * plan_.n) return;
+    PrefetchRow(out_.k + at_.k(step), at_.K);
+    PrefetchRow(out_.v + at_.v(step) + column_, columns_);
+    if (step % plan_.n != 0) return;
+    const int64_t token = step / plan_.n;
+    PrefetchRow(in_.q + at_.q(token), at_.K);
+    PrefetchRow(out_.q + at_.q(token), at_.K);
+    PrefetchRow(d_o_ + at_.o(token) + column_, columns_);
   }
 
   // On entry G = dS after chunk m without the chunk's reads, and S is the state before it.
   void BackChunk(int64_t m, const T* S, const T* w) {
     LoadChunk<kReads, true>(plan_, at_, in_, m, begin_, end_, rows_, chunk_);
-    if (m > 0) PrefetchChunk(m - 1);
     constexpr T kOnes[kSlots] = {1, 1, 1, 1};
     LoadErrors(e_, kOnes);
     for (int r = 0; r < kReads; ++r) {
@@ -200,10 +212,14 @@ class BackwardPass {
                    d_read_ + r * kColumns);
     }
     DotRows(at_.K, stride_, rows_, G_, z_);
+    PrefetchSlot(m - 1, 0);
     SolveErrors();
     SumColumns<kReads>(stride_, S, d_read_, S_d_read_);
+    PrefetchSlot(m - 1, 1);
     SumColumns<kSlots>(stride_, S, d_error_, S_d_error_);
+    PrefetchSlot(m - 1, 2);
     SumColumns<kSlots>(stride_, G_, w, G_w_);
+    PrefetchSlot(m - 1, 3);
     HWY_ALIGN T w_d_read[kSlots][kSlots], w_d_error[kSlots][kSlots];  // [j][r] and [j][c]: w_j . d_read_r, w_j . de_c
     LRNN_UNROLL for (int j = 0; j < kSlots; ++j) {
       DotColumns<kReads>(w + j * kColumns, d_read_, w_d_read[j]);
@@ -407,9 +423,11 @@ class BackwardPass {
   const T* d_o_;
   const T* d_final_state_;
   const DeltaRuleGradients<T>& out_;
-  const HeadRows at_;
+  const HeadRange heads_;
+  HeadRows at_;  // of the head at work
   const ChunkPlan plan_;
   const int64_t stride_, tile_;  // of a column, of a panel of columns
+  const int64_t panels_;         // of a head
   const int64_t segment_;        // how many chunks' states are held at once
   int64_t begin_ = 0, end_ = 0, column_ = 0, columns_ = 0;
   ChunkScalars<T> chunk_;
@@ -417,7 +435,8 @@ class BackwardPass {
   hwy::AlignedFreeUniquePtr<T[]> scratch_;
   T* segment_starts_;                // [segments, column, K] states
   T* S_;                             // [chunks of a segment, column, K] states
-  T* G_;                             // [column, K] dS
+  T* all_G_;                         // [heads, panels, column, K] dS
+  T* G_ = nullptr;                   // that of the panel at work
   T* rows_;                          // keys and queries
   T* w_;                             // [chunks of a segment, slots, column] beta e
   T *e_, *z_, *d_error_;             // [slots, column] errors, G^T k, gradients of the errors

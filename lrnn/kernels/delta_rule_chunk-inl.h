@@ -61,12 +61,17 @@ inline int64_t SavedStates(int64_t chunks, int64_t key_width) {
   return chunks == 0 ? 0 : (chunks - 1) / SaveEvery(key_width);
 }
 
-// States that are in the first-level cache together. Heads with such states take turns, a pair of steps each: what one
-// waits for hides behind another's work, and whole rows of [T, H, K] are read, which the machine prefetches.
+// States that are in the first-level cache together. Heads with such states take turns, a pair of steps each (in the
+// backward pass all steps since a saved state): what one waits for hides behind another's work, and whole rows of
+// [T, H, K] are read, which the machine prefetches.
 inline int64_t StatesInCache(const DeltaRuleShape& shape, size_t element) {
   constexpr size_t kBytes = 16384;
   return static_cast<int64_t>(kBytes / std::max<size_t>(1, shape.key_width * shape.value_width * element));
 }
+
+struct HeadRange {
+  int64_t begin, end;
+};
 
 }  // namespace lrnn::kernels
 #endif
@@ -93,7 +98,7 @@ HWY_INLINE int64_t LanesOf() {
   return static_cast<int64_t>(hn::Lanes(Tag<T>()));
 }
 
-// Where the rows of one head start.
+// Where the rows of one head start; the head may change.
 struct HeadRows {
   HeadRows(const DeltaRuleShape& shape, int64_t head)
       : H(shape.heads), K(shape.key_width), V(shape.value_width), head(head) {}
@@ -106,7 +111,8 @@ struct HeadRows {
   int64_t decay(int64_t token) const { return token * H + head; }
   int64_t state(int64_t index) const { return (index * H + head) * K * V; }
 
-  const int64_t H, K, V, head;
+  const int64_t H, K, V;
+  int64_t head;
 };
 
 // The keys and queries of a chunk, rows of K numbers. A row lies a fixed distance from the one above, so that one

@@ -194,7 +194,8 @@ TEST(DeltaRule, EqualsTheEquations) {
       {mixed, 1, 130, 3, 1, true, true},
       {{0, 5, 1205}, 1, 3, 5, 1, true, true},
       {{0, 333}, 1, 4, 3, 4, false, true},
-      {{0, 700}, 1, 65, 3, 1, false, true},  // several segments between two saved states
+      {{0, 700}, 1, 65, 3, 1, false, true},    // several segments between two saved states
+      {{0, 5, 605}, 3, 5, 40, 1, true, true},  // heads and panels of columns in turns, saved states between them
   };
   for (size_t i = 0; i < problems.size(); ++i) {
     const Problem& p = problems[i];
