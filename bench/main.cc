@@ -7,6 +7,7 @@
 #include "bench/benchmarks.h"
 #include "lrnn/base/hardware.h"
 #include "lrnn/base/version.h"
+#include "lrnn/ops/huge_pages.h"
 
 int main(int argc, char** argv) {
   using namespace lrnn;
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   at::set_num_threads(threads);
+  ops::UseHugePages();
   if (!peak_memory.empty()) {
     fmt::print("{}\n", bench::PeakMemoryOfAStep(peak_memory, eager, threads));
     return 0;

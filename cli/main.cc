@@ -6,6 +6,9 @@
 #include "cli/commands.h"
 #include "lrnn/base/error.h"
 #include "lrnn/base/version.h"
+#ifdef LRNN_WITH_TORCH
+#include "lrnn/ops/huge_pages.h"
+#endif
 
 namespace {
 
@@ -32,6 +35,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("lrnn ") + std::string(lrnn::kVersion), "print the version");
   app.require_subcommand(1);
 #ifdef LRNN_WITH_TORCH
+  lrnn::ops::UseHugePages();
   lrnn::cli::AddTrain(app);
   lrnn::cli::AddEval(app);
   lrnn::cli::AddAnalyze(app);

@@ -9,17 +9,24 @@ LinearImpl::LinearImpl(int64_t in, int64_t out, bool has_bias) {
 
 torch::Tensor LinearImpl::forward(const torch::Tensor& x) { return ops::Linear(x, weight, bias); }
 
-torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers, ops::LinearOutput output) {
+namespace {
+
+torch::Tensor Weights(const std::vector<Linear>& layers) {
   std::vector<torch::Tensor> weights;
   for (const Linear& layer : layers) weights.push_back(layer->weight);
-  return ops::Linear(x, torch::cat(weights), {}, output);
+  return torch::cat(weights);
+}
+
+}  // namespace
+
+torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers, ops::LinearOutput output) {
+  return ops::Linear(x, Weights(layers), {}, output);
 }
 
 std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers) {
   std::vector<int64_t> widths;
   for (const Linear& layer : layers) widths.push_back(layer->weight.size(0));
-  // split_with_sizes, not slices: its gradient is one concatenation.
-  return MultiplySideBySide(x, layers).split_with_sizes(widths, -1);
+  return ops::LinearParts(x, Weights(layers), widths);
 }
 
 }  // namespace lrnn

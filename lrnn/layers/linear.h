@@ -19,8 +19,8 @@ class LinearImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Linear);
 
-// The products of one x with several layers (without bias) as one matrix product: the results side by side, [..., sum
-// of out], or each of them.
+// The products of one x with several layers (without bias): the results side by side, [..., sum of out], or each of
+// them.
 torch::Tensor MultiplySideBySide(const torch::Tensor& x, const std::vector<Linear>& layers,
                                  ops::LinearOutput output = ops::LinearOutput::kLikeWeight);
 std::vector<torch::Tensor> MultiplyTogether(const torch::Tensor& x, const std::vector<Linear>& layers);

@@ -34,7 +34,7 @@ MambaImpl::MambaImpl(const Fields& config, Rng& rng)
 
 MambaImpl::Projected MambaImpl::Project(const torch::Tensor& x, const ops::Sequences& sequences,
                                         torch::Tensor* conv_state) {
-  const auto uz = in_proj_->forward(x).split_with_sizes({inner_, inner_}, 1);
+  const auto uz = ops::LinearParts(x, in_proj_->weight, {inner_, inner_});
   const torch::Tensor u = conv_->forward(uz[0], sequences, true, conv_state);
   const auto low = x_proj_->forward(u).split_with_sizes({rank_, states_, states_}, 1);
   return {u, uz[1], ops::Linear(low[0], dt_proj_->weight), low[1], low[2]};

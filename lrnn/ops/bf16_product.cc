@@ -19,7 +19,7 @@ bool HasBf16Products() {
 }
 
 void Bf16Product(bool transpose_a, const torch::Tensor& a, bool transpose_b, const torch::Tensor& b,
-                 const torch::Tensor& c) {
+                 const torch::Tensor& c, bool adds) {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   thread_local dnnl::stream stream(engine);
   const int64_t M = c.size(0), N = c.size(1), K = a.size(transpose_a ? 0 : 1);
@@ -34,8 +34,12 @@ void Bf16Product(bool transpose_a, const torch::Tensor& a, bool transpose_b, con
   try {
     const auto a_desc = matrix(M, K, transpose_a), b_desc = matrix(K, N, transpose_b);
     const auto c_desc = matrix(M, N, false, c.scalar_type() == torch::kFloat32 ? Type::f32 : Type::bf16);
+    dnnl::post_ops after;
+    if (adds) after.append_sum();
+    dnnl::primitive_attr attributes;
+    attributes.set_post_ops(after);
     // oneDNN keeps what it has compiled for a shape.
-    const dnnl::matmul product({dnnl::matmul::desc(a_desc, b_desc, c_desc), engine});
+    const dnnl::matmul product({dnnl::matmul::desc(a_desc, b_desc, c_desc), attributes, engine});
     product.execute(
         stream,
         {{DNNL_ARG_SRC, memory(a_desc, a)}, {DNNL_ARG_WEIGHTS, memory(b_desc, b)}, {DNNL_ARG_DST, memory(c_desc, c)}});
@@ -49,7 +53,7 @@ void Bf16Product(bool transpose_a, const torch::Tensor& a, bool transpose_b, con
 
 bool HasBf16Products() { return false; }
 
-void Bf16Product(bool, const torch::Tensor&, bool, const torch::Tensor&, const torch::Tensor&) {
+void Bf16Product(bool, const torch::Tensor&, bool, const torch::Tensor&, const torch::Tensor&, bool) {
   throw Failure("[linear] this build has no oneDNN");
 }
 

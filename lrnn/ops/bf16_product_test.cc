@@ -26,6 +26,8 @@ TEST(Bf16Product, EqualsMatmul) {
           const Tensor c = torch::full({s.M, s.N}, NAN, type);
           Bf16Product(transpose_a, operand(a, transpose_a), transpose_b, operand(b, transpose_b), c);
           EXPECT_TRUE(torch::equal(c.to(torch::kFloat32), a.matmul(b)));
+          Bf16Product(transpose_a, operand(a, transpose_a), transpose_b, operand(b, transpose_b), c, /*adds=*/true);
+          EXPECT_TRUE(torch::equal(c.to(torch::kFloat32), 2 * a.matmul(b)));
         }
       }
     }

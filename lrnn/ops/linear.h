@@ -15,6 +15,12 @@ enum class LinearOutput { kLikeWeight, kAsMultiplied };
 torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {},
                      LinearOutput output = LinearOutput::kLikeWeight);
 
+// The products of one x with several weights, which stand below each other in `weight`, widths[i] rows each: [...,
+// widths[i]], each contiguous, so that neither they nor their gradients are copied into or out of one wide matrix.
+std::vector<torch::Tensor> LinearParts(const torch::Tensor& x, const torch::Tensor& weight,
+                                       const std::vector<int64_t>& widths,
+                                       LinearOutput output = LinearOutput::kLikeWeight);
+
 // While one lives, Linear on this thread gives what torch's autocast to bf16 would: x, weight and bias are rounded to
 // bf16, products are summed in fp32, and y is rounded to bf16; gradients come of y's gradient rounded to bf16. The
 // types of all tensors stay as they are, and what is not a product of matrices is touched only by RoundedLikeLinear. A

@@ -125,6 +125,50 @@ TEST(Linear, AsMultipliedIsTheWeightsTypeWithoutRounding) {
             torch::kFloat32);
 }
 
+// Of one x with three weights below each other.
+TEST(LinearParts, EachIsTheProductWithItsWeight) {
+  const std::vector<int64_t> widths{7, 1, 20};
+  const TensorFunction parts = [&](const std::vector<Tensor>& in) { return LinearParts(in[0], in[1], widths); };
+  const TensorFunction torch_parts = [&](const std::vector<Tensor>& in) {
+    return torch::linear(in[0], in[1]).split_with_sizes(widths, -1);
+  };
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 3}, {50, 16}, {2, 3, 5}}) {
+    ExpectSameFunction(parts, torch_parts, RandomInputs(shape, 28, /*has_bias=*/false, torch::kFloat32), 1e-5);
+    ExpectSameFunction(parts, torch_parts, RandomInputs(shape, 28, /*has_bias=*/false, torch::kFloat64), 1e-13);
+  }
+  for (const Tensor& part : LinearParts(torch::ones({4, 3}), torch::ones({28, 3}), widths)) {
+    EXPECT_TRUE(part.is_contiguous());
+  }
+}
+
+TEST(LinearParts, APartThatNobodyUsesHasNoGradient) {
+  std::vector<Tensor> in = RandomInputs({50, 16}, 28, /*has_bias=*/false, torch::kFloat32);
+  for (Tensor& x : in) x.requires_grad_();
+  const auto gradients = torch::autograd::grad({LinearParts(in[0], in[1], {8, 20})[1].sum()}, in);
+  EXPECT_TRUE(torch::equal(gradients[1].narrow(0, 0, 8), torch::zeros({8, 16})));
+  EXPECT_TRUE(torch::allclose(gradients[1][8], in[0].detach().sum(0), 1e-5, 1e-5));
+  EXPECT_TRUE(torch::allclose(gradients[0][0], in[1].detach().narrow(0, 8, 20).sum(0), 1e-5, 1e-5));
+}
+
+// In bf16 the parts are those of one product, bit by bit; the sum of their gradients is rounded once, not in parts.
+TEST(LinearParts, InBf16AsOneProduct) {
+  std::vector<Tensor> in = RandomInputs({50, 16}, 28, /*has_bias=*/false, torch::kFloat32);
+  for (Tensor& x : in) x.requires_grad_();
+  const Tensor dy = torch::randn({50, 28});
+  const RoundLinearToBf16 scope(true);
+  const Tensor whole = Linear(in[0], in[1]), parts = torch::cat(LinearParts(in[0], in[1], {8, 20}), -1);
+  EXPECT_TRUE(torch::equal(parts, whole));
+  const auto got = torch::autograd::grad({parts}, in, {dy}), expected = torch::autograd::grad({whole}, in, {dy});
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(torch::allclose(got[i], expected[i], 1e-4, 1e-4));
+}
+
+TEST(LinearParts, WidthsAddUp) {
+  EXPECT_EQ(MessageOf([] {
+              LinearParts(torch::ones({2, 4}), torch::ones({5, 4}), {3, 3});
+            }),
+            "[linear] expected widths that add up to the 5 rows of weight, got [3, 3]");
+}
+
 TEST(RoundLinearToBf16, GradientsAreProductsOfBf16Numbers) {
   std::vector<Tensor> in = RandomInputs({50, 48}, 300, /*has_bias=*/false, torch::kFloat32);
   for (Tensor& x : in) x.requires_grad_();
