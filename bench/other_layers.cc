@@ -142,6 +142,7 @@ void BenchOtherLayers(Table& table, const Limits& limits) {
   AddAttention(table, limits);
   AddGatedRnns(table, "1,024 x 3 to 40", MixedSequences(1024, 3, 40));
   AddGatedRnns(table, "512 x 40", EqualSequences(512, 40));
+  AddGatedRnns(table, "16 x 1,024", EqualSequences(16, 1024));
 }
 
 }  // namespace lrnn::bench
