@@ -63,10 +63,10 @@ Tensor DiagonalScan(const Tensor& a, const Tensor& b, const Sequences& sequences
 
 Tensor DiagonalScanAten(const Tensor& a, const Tensor& b, const Sequences& sequences,
                         const c10::optional<Tensor>& initial) {
-  return ScanSteps(initial ? *initial : a.new_zeros({sequences.count(), a.size(1)}), sequences,
-                   [&](const Tensor& rows, const Tensor& states) {
-                     return a.index_select(0, rows) * states + b.index_select(0, rows);
-                   });
+  const StepOrder order(sequences);
+  const auto as = order.Split(a), bs = order.Split(b);
+  return ScanSteps(initial ? *initial : a.new_zeros({sequences.count(), a.size(1)}), order,
+                   [&](int64_t t, const Tensor& states) { return as[t] * states + bs[t]; });
 }
 
 Tensor DiagonalScanReference(const Tensor& a, const Tensor& b, const Sequences& sequences,

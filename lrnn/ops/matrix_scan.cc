@@ -106,10 +106,12 @@ Tensor MatrixScan(const Tensor& A, const OptionalTensor& B, const Sequences& seq
 
 Tensor MatrixScanAten(const Tensor& A, const OptionalTensor& B, const Sequences& sequences,
                       const OptionalTensor& initial, const OptionalTensor& which) {
-  return ScanSteps(InitialStates(A, B, sequences, initial), sequences, [&](const Tensor& rows, const Tensor& states) {
-    const Tensor transitions = A.index_select(0, which ? which->index_select(0, rows) : rows);
-    const Tensor moved = transitions.matmul(states);
-    return B ? moved + B->index_select(0, rows) : moved;
+  const StepOrder order(sequences);
+  const auto split = [&](const OptionalTensor& x) { return x ? order.Split(*x) : std::vector<Tensor>(); };
+  const auto places = split(which), transitions = split(which ? OptionalTensor() : A), terms = split(B);
+  return ScanSteps(InitialStates(A, B, sequences, initial), order, [&](int64_t t, const Tensor& states) {
+    const Tensor moved = (which ? A.index_select(0, places[t]) : transitions[t]).matmul(states);
+    return B ? moved + terms[t] : moved;
   });
 }
 

@@ -7,45 +7,55 @@ namespace lrnn::ops {
 
 using torch::Tensor;
 
-// Sequences are taken longest first, so that those still running at step t are a prefix of the batch.
-StepsResult WalkSteps(const Tensor& initial, const Tensor& no_outputs, const Sequences& sequences, const Step& step) {
-  const int64_t N = sequences.count();
-  std::vector<int64_t> order(N);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
+namespace {
+
+Tensor Index(const std::vector<int64_t>& rows, const Tensor& of) {
+  return torch::tensor(rows, torch::kInt64).to(of.device());
+}
+
+}  // namespace
+
+StepOrder::StepOrder(const Sequences& sequences) : sequences_(sequences.count()) {
+  std::iota(sequences_.begin(), sequences_.end(), 0);
+  std::stable_sort(sequences_.begin(), sequences_.end(),
                    [&](int64_t a, int64_t b) { return sequences.length(a) > sequences.length(b); });
-  const auto on_device = [&](const std::vector<int64_t>& index) {
-    return torch::tensor(index, torch::kInt64).to(initial.device());
-  };
-  Tensor states = initial.index_select(0, on_device(order));
+  rows_.reserve(sequences.tokens());
+  for (int64_t t = 0, running = sequences.count(); t < sequences.max_length(); ++t) {
+    while (sequences.length(sequences_[running - 1]) <= t) --running;
+    for (int64_t i = 0; i < running; ++i) rows_.push_back(sequences.begin(sequences_[i]) + t);
+    counts_.push_back(running);
+  }
+}
+
+std::vector<Tensor> StepOrder::Split(const Tensor& x) const {
+  return x.index_select(0, Index(rows_, x)).split_with_sizes(counts_);
+}
+
+StepsResult WalkSteps(const Tensor& initial, const Tensor& no_outputs, const StepOrder& order, const Step& step) {
+  Tensor states = initial.index_select(0, Index(order.sequences(), initial));
   std::vector<Tensor> outputs{no_outputs}, finished;  // finished: the shortest sequences first
-  std::vector<int64_t> output_rows;
-  for (int64_t t = 0, running = N; t < sequences.max_length(); ++t) {
-    const int64_t before = running;
-    while (sequences.length(order[running - 1]) <= t) --running;
-    if (running < before) {
+  for (int64_t t = 0; t < order.steps(); ++t) {
+    const int64_t running = order.count(t);
+    if (running < states.size(0)) {
       finished.push_back(states.slice(0, running));
       states = states.slice(0, 0, running);
     }
-    std::vector<int64_t> rows(running);
-    for (int64_t i = 0; i < running; ++i) rows[i] = sequences.begin(order[i]) + t;
-    output_rows.insert(output_rows.end(), rows.begin(), rows.end());
-    const StepResult result = step(on_device(rows), states);
+    const StepResult result = step(t, states);
     states = result.states;
     outputs.push_back(result.outputs);
   }
   finished.push_back(states);
   std::reverse(finished.begin(), finished.end());
-  return {torch::cat(outputs).index_select(0, on_device(output_rows).argsort()),
-          torch::cat(finished).index_select(0, on_device(order).argsort())};
+  return {torch::cat(outputs).index_select(0, Index(order.rows(), initial).argsort()),
+          torch::cat(finished).index_select(0, Index(order.sequences(), initial).argsort())};
 }
 
-Tensor ScanSteps(const Tensor& initial, const Sequences& sequences, const ScanStep& step) {
-  const auto both = [&](const Tensor& rows, const Tensor& states) -> StepResult {
-    const Tensor next = step(rows, states);
+Tensor ScanSteps(const Tensor& initial, const StepOrder& order, const ScanStep& step) {
+  const auto both = [&](int64_t t, const Tensor& states) -> StepResult {
+    const Tensor next = step(t, states);
     return {next, next};
   };
-  return WalkSteps(initial, initial.slice(0, 0, 0), sequences, both).outputs;
+  return WalkSteps(initial, initial.slice(0, 0, 0), order, both).outputs;
 }
 
 Tensor LastStates(const Tensor& states, const Sequences& sequences, const c10::optional<Tensor>& initial) {

@@ -14,14 +14,16 @@ SelectiveScanResult SelectiveScanAten(const torch::Tensor& u, const torch::Tenso
   if (options.delta_softplus) dt = torch::softplus(dt);
   const torch::Tensor dx = dt * u;
 
-  const auto step = [&](const torch::Tensor& rows, const torch::Tensor& before) -> StepResult {
-    torch::Tensor a = torch::exp(dt.index_select(0, rows).unsqueeze(2) * A);  // [S, D, N]
+  const StepOrder order(sequences);
+  const auto dts = order.Split(dt), dxs = order.Split(dx), Bs = order.Split(B), Cs = order.Split(C);
+  const auto step = [&](int64_t t, const torch::Tensor& before) -> StepResult {
+    torch::Tensor a = torch::exp(dts[t].unsqueeze(2) * A);  // [S, D, N]
     if (options.allow_neg_eigval) a = 2 * a - 1;
-    const torch::Tensor h = a * before + dx.index_select(0, rows).unsqueeze(2) * B.index_select(0, rows).unsqueeze(1);
-    return {h, h.matmul(C.index_select(0, rows).unsqueeze(2)).squeeze(2)};  // [S, D]
+    const torch::Tensor h = a * before + dxs[t].unsqueeze(2) * Bs[t].unsqueeze(1);
+    return {h, h.matmul(Cs[t].unsqueeze(2)).squeeze(2)};  // [S, D]
   };
   const torch::Tensor zeros = u.new_zeros({sequences.count(), A.size(0), A.size(1)});
-  const StepsResult walked = WalkSteps(initial_state.value_or(zeros), u.new_empty({0, u.size(1)}), sequences, step);
+  const StepsResult walked = WalkSteps(initial_state.value_or(zeros), u.new_empty({0, u.size(1)}), order, step);
   torch::Tensor y = walked.outputs;
   if (D) y = y + *D * u;
   if (z) y = y * torch::silu(*z);
