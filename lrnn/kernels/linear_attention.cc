@@ -22,51 +22,50 @@ inline bool IsRecurrent(const LinearAttentionShape& shape, bool has_initial_stat
   return shape.key_width * shape.value_width < 128 * 128 && (has_initial_state || !is_short);
 }
 
-// All sequences of a group, one head. first_chunk_state: [N], of all sequences.
+// All sequences of a group, some heads. first_chunk_state: [N], of all sequences.
 template <typename T>
 void AttentionForwardGroup(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in, T* o, T* final_state,
-                           T* chunk_states, const SequenceGroup& group, int64_t head,
+                           T* chunk_states, const SequenceGroup& group, const HeadRange& heads,
                            const int64_t* first_chunk_state) {
-  const auto run = [&](auto pass) {
-    for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
-  };
   if (IsRecurrent(shape, in.initial_state)) {
-    run(SweepForward<T>(shape, in, o, final_state, chunk_states));
+    SweepForward<T> pass(shape, in, o, final_state, chunk_states, heads);
+    for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, first_chunk_state[i]);
   } else {
-    run(ChunkedForward<T>(shape, in, o, final_state, chunk_states));
+    ChunkedForward<T> pass(shape, in, o, final_state, chunk_states, heads);
+    for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, first_chunk_state[i]);
   }
 }
 
 template <typename T>
 void AttentionBackwardGroup(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in,
                             const T* chunk_states, const T* d_o, const T* d_final_state,
-                            const LinearAttentionGradients<T>& out, const SequenceGroup& group, int64_t head,
+                            const LinearAttentionGradients<T>& out, const SequenceGroup& group, const HeadRange& heads,
                             const int64_t* first_chunk_state) {
-  AttentionBackward<T> pass(shape, in, chunk_states, d_o, d_final_state, out);
-  for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, head, first_chunk_state[i]);
+  AttentionBackward<T> pass(shape, in, chunk_states, d_o, d_final_state, out, heads);
+  for (int64_t i = group.begin; i < group.end; ++i) pass.Run(i, first_chunk_state[i]);
 }
 
 void AttentionForwardF32(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in, float* o,
-                         float* final_state, float* chunk_states, const SequenceGroup& group, int64_t head,
+                         float* final_state, float* chunk_states, const SequenceGroup& group, const HeadRange& heads,
                          const int64_t* first) {
-  AttentionForwardGroup(shape, in, o, final_state, chunk_states, group, head, first);
+  AttentionForwardGroup(shape, in, o, final_state, chunk_states, group, heads, first);
 }
 void AttentionForwardF64(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in, double* o,
-                         double* final_state, double* chunk_states, const SequenceGroup& group, int64_t head,
+                         double* final_state, double* chunk_states, const SequenceGroup& group, const HeadRange& heads,
                          const int64_t* first) {
-  AttentionForwardGroup(shape, in, o, final_state, chunk_states, group, head, first);
+  AttentionForwardGroup(shape, in, o, final_state, chunk_states, group, heads, first);
 }
 void AttentionBackwardF32(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in,
                           const float* chunk_states, const float* d_o, const float* d_final_state,
-                          const LinearAttentionGradients<float>& out, const SequenceGroup& group, int64_t head,
-                          const int64_t* first) {
-  AttentionBackwardGroup(shape, in, chunk_states, d_o, d_final_state, out, group, head, first);
+                          const LinearAttentionGradients<float>& out, const SequenceGroup& group,
+                          const HeadRange& heads, const int64_t* first) {
+  AttentionBackwardGroup(shape, in, chunk_states, d_o, d_final_state, out, group, heads, first);
 }
 void AttentionBackwardF64(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in,
                           const double* chunk_states, const double* d_o, const double* d_final_state,
-                          const LinearAttentionGradients<double>& out, const SequenceGroup& group, int64_t head,
-                          const int64_t* first) {
-  AttentionBackwardGroup(shape, in, chunk_states, d_o, d_final_state, out, group, head, first);
+                          const LinearAttentionGradients<double>& out, const SequenceGroup& group,
+                          const HeadRange& heads, const int64_t* first) {
+  AttentionBackwardGroup(shape, in, chunk_states, d_o, d_final_state, out, group, heads, first);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -101,13 +100,29 @@ std::vector<int64_t> FirstChunkStates(const LinearAttentionShape& shape) {
   return first;
 }
 
-// Calls body(group of sequences, head, first saved states) for all of them.
+// The heads of a task take turns, chunk by chunk, so that it reads and writes whole stretches of memory: as many as
+// leave room in the second-level cache for their states and for the rows of this chunk and the next, but no more than
+// give each thread a few tasks. What is computed for a head does not depend on it.
+int64_t HeadsPerTask(const LinearAttentionShape& shape, int64_t groups, int threads) {
+  constexpr int64_t kCacheBytes = 1 << 20, kTasksPerThread = 4;
+  const int64_t K = shape.key_width, V = shape.value_width, decays = shape.decay_per_channel ? K : 1;
+  const int64_t numbers = 2 * K * V + 2 * kLongSequenceChunk * (4 * K + 3 * V + 2 * decays);
+  int64_t heads = kCacheBytes / (static_cast<int64_t>(sizeof(float)) * numbers);
+  if (threads > 1) heads = std::min(heads, shape.heads * groups / (kTasksPerThread * threads));
+  return std::clamp<int64_t>(heads, 1, shape.heads);
+}
+
+// Calls body(group of sequences, heads, first saved states) for all of them.
 template <typename Body>
-void ForEachGroupAndHead(const LinearAttentionShape& shape, int threads, const Body& body) {
+void ForEachGroupAndHeads(const LinearAttentionShape& shape, int threads, const Body& body) {
   const std::vector<int64_t> first = FirstChunkStates(shape);
   const auto groups = GroupSequences(shape.cu_seqlens, shape.sequences, kTokensPerTask);
-  ParallelFor(static_cast<int64_t>(groups.size()) * shape.heads, threads,
-              [&](int64_t task) { body(groups[task / shape.heads], task % shape.heads, first.data()); });
+  const int64_t group_count = static_cast<int64_t>(groups.size());
+  const int64_t heads = HeadsPerTask(shape, group_count, threads), blocks = (shape.heads + heads - 1) / heads;
+  ParallelFor(group_count * blocks, threads, [&](int64_t task) {
+    const int64_t begin = task % blocks * heads;
+    body(groups[task / blocks], HeadRange{begin, std::min(shape.heads, begin + heads)}, first.data());
+  });
 }
 
 }  // namespace
@@ -116,33 +131,33 @@ int64_t LinearAttentionChunkStates(const LinearAttentionShape& shape) { return F
 
 void LinearAttentionForward(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in, float* o,
                             float* final_state, float* chunk_states, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
-    HWY_DYNAMIC_DISPATCH(AttentionForwardF32)(shape, in, o, final_state, chunk_states, group, head, first);
+  ForEachGroupAndHeads(shape, threads, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+    HWY_DYNAMIC_DISPATCH(AttentionForwardF32)(shape, in, o, final_state, chunk_states, group, heads, first);
   });
 }
 
 void LinearAttentionForward(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in, double* o,
                             double* final_state, double* chunk_states, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
-    HWY_DYNAMIC_DISPATCH(AttentionForwardF64)(shape, in, o, final_state, chunk_states, group, head, first);
+  ForEachGroupAndHeads(shape, threads, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
+    HWY_DYNAMIC_DISPATCH(AttentionForwardF64)(shape, in, o, final_state, chunk_states, group, heads, first);
   });
 }
 
 void LinearAttentionBackward(const LinearAttentionShape& shape, const LinearAttentionInputs<float>& in,
                              const float* chunk_states, const float* d_o, const float* d_final_state,
                              const LinearAttentionGradients<float>& gradients, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
+  ForEachGroupAndHeads(shape, threads, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
     HWY_DYNAMIC_DISPATCH(AttentionBackwardF32)
-    (shape, in, chunk_states, d_o, d_final_state, gradients, group, head, first);
+    (shape, in, chunk_states, d_o, d_final_state, gradients, group, heads, first);
   });
 }
 
 void LinearAttentionBackward(const LinearAttentionShape& shape, const LinearAttentionInputs<double>& in,
                              const double* chunk_states, const double* d_o, const double* d_final_state,
                              const LinearAttentionGradients<double>& gradients, int threads) {
-  ForEachGroupAndHead(shape, threads, [&](const SequenceGroup& group, int64_t head, const int64_t* first) {
+  ForEachGroupAndHeads(shape, threads, [&](const SequenceGroup& group, const HeadRange& heads, const int64_t* first) {
     HWY_DYNAMIC_DISPATCH(AttentionBackwardF64)
-    (shape, in, chunk_states, d_o, d_final_state, gradients, group, head, first);
+    (shape, in, chunk_states, d_o, d_final_state, gradients, group, heads, first);
   });
 }
 

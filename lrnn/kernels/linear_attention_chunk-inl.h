@@ -57,13 +57,14 @@ HWY_INLINE void WithForm(LinearAttentionForm form, const Body& body) {
 template <typename T>
 class AttentionChunk : public AttentionRows {
  public:
-  AttentionChunk(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in)
-      : AttentionRows(shape),
+  AttentionChunk(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in, const HeadRange& heads)
+      : AttentionRows(shape, heads),
         shape(shape),
         in(in),
         padded_K(Padded(K)),
         padded_V(Padded(V)),
         padded_most(Padded(kMostChunkTokens)),
+        state_size(K * padded_V),
         decay_width(shape.decay_per_channel ? padded_K : 1),
         scratch_({{&q, kMostChunkTokens * padded_K},
                   {&k, kMostChunkTokens * padded_K},
@@ -88,11 +89,24 @@ class AttentionChunk : public AttentionRows {
     return static_cast<int64_t>(hwy::RoundUpTo(width, std::max<size_t>(4, hn::Lanes(hn::ScalableTag<T>()))));
   }
 
-  // Reads tokens begin .. begin + n - 1 and forms products and scores: prefix_q and suffix_k only if asked for. The
-  // tokens read next start `ahead` further.
-  void Load(int64_t begin, int64_t n_tokens, int64_t head, int64_t ahead, bool needs_prefix, bool needs_suffix) {
+  // What the heads of the task read of tokens they come to next.
+  void AddInputs(int64_t token, int64_t tokens) {
+    AddKeys(in.q, token, tokens, ahead);
+    AddKeys(in.k, token, tokens, ahead);
+    AddRows(in.decay, decays, token, tokens, ahead);
+    AddRows(in.v, V, token, tokens, ahead);
+  }
+
+  // C <- start(C) + A B, asking for what comes next on the way.
+  template <ProductStart kStart, bool kTransposedA>
+  HWY_INLINE void Multiply(ProductPart part, int64_t M, int64_t N, int64_t L, const T* A, int64_t A_stride, const T* B,
+                           int64_t B_stride, T* to, int64_t to_stride, const T* scale = nullptr) {
+    Product<kStart, kTransposedA, true>(part, M, N, L, A, A_stride, B, B_stride, to, to_stride, scale, &ahead);
+  }
+
+  // Reads tokens begin .. begin + n - 1 and forms products and scores: prefix_q and suffix_k only if asked for.
+  void Load(int64_t begin, int64_t n_tokens, int64_t head, bool needs_prefix, bool needs_suffix) {
     n = n_tokens;
-    next = ahead;
     // Rows no longer than needed: columns far apart would share few lines of the first-level cache.
     if (const int64_t C = Padded(n <= kLongSequenceChunk ? kLongSequenceChunk : kMostChunkTokens); C != padded_C) {
       padded_C = C;
@@ -111,7 +125,7 @@ class AttentionChunk : public AttentionRows {
 
   // Reads rows of the tokens of the chunk, times a; those that a transpose would see after the last are cleared.
   void LoadTokens(const T* from, int64_t from_stride, int64_t width, T a, int64_t padded, T* to) const {
-    ScaleRows<true>(n, width, a, from, from_stride, to, padded, next);
+    ScaleRows(n, width, a, from, from_stride, to, padded);
     const int64_t end = std::min(kMostChunkTokens, Padded(n));
     if (n < end) std::fill(to + n * padded, to + end * padded, T{0});
   }
@@ -119,14 +133,13 @@ class AttentionChunk : public AttentionRows {
   void LoadState(const T* from, T* to) const { ScaleRows(K, V, T{1}, from, V, to, padded_V); }
   void StoreState(const T* from, T* to) const { ScaleRows(K, V, T{1}, from, padded_V, to, V); }
 
-  typename ChannelScores<T>::Tokens ChannelTokens() const { return {n, padded_K, q, k, decay, logs}; }
+  ChannelTokens<T> Channels() const { return {n, padded_K, q, k, decay, logs}; }
 
   const LinearAttentionShape& shape;
   const LinearAttentionInputs<T>& in;
-  const int64_t padded_K, padded_V, padded_most, decay_width;
+  const int64_t padded_K, padded_V, padded_most, state_size, decay_width;
   int64_t padded_C = 0;
   int64_t n = 0;
-  int64_t next = 0;        // where the tokens read next start, from the chunk's first
   T *q, *k;                // [n, K]
   T* v;                    // [n, V]
   T* decay;                // [n, K] or [n]
@@ -138,6 +151,7 @@ class AttentionChunk : public AttentionRows {
   T *range, *qk;           // [n, C] one decay a head: P = range * qk
   T* transposed_k;         // [K, C]
   T* state;                // [K, V] for the caller
+  PrefetchQueue ahead;
 
  private:
   template <typename Form>
@@ -148,8 +162,8 @@ class AttentionChunk : public AttentionRows {
     if (needs_prefix) ScaleEachRow(n, padded_K, prefix, q, prefix_q);
     if (needs_suffix) ScaleEachRow(n, padded_K, suffix, k, suffix_k);
     Transpose(Padded(n), K, k, padded_K, transposed_k, padded_C);
-    Product<ProductStart::kZero, false>(ProductPart::kLowerC, n, Padded(n), K, q, padded_K, transposed_k, padded_C, qk,
-                                        padded_C);
+    Multiply<ProductStart::kZero, false>(ProductPart::kLowerC, n, Padded(n), K, q, padded_K, transposed_k, padded_C, qk,
+                                         padded_C);
     MultiplyTriangle(n, Padded(n), padded_C, range, qk, scores);
   }
 
@@ -158,7 +172,7 @@ class AttentionChunk : public AttentionRows {
     if (needs_prefix) DecayFromBegin<form.value>(0, n, padded_K, decay, logs, q, prefix, prefix_q);
     if (needs_suffix) DecayToEnd<form.value>(0, n, padded_K, decay, logs, k, suffix, suffix_k);
     std::copy_n(prefix + (n - 1) * padded_K, padded_K, state_decay);
-    channel_scores.template Form<form.value>(ChannelTokens(), scores, padded_C);
+    channel_scores.template Form<form.value>(Channels(), scores, padded_C);
   }
 
   ChunkScratch<T> scratch_;

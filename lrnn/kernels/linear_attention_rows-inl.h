@@ -16,13 +16,21 @@
 #define LRNN_KERNELS_LINEAR_ATTENTION_ROWS_ONCE_
 // Loops over a few rows are unrolled at every level of optimisation: their arrays are registers.
 #define LRNN_UNROLL_ROWS _Pragma("GCC unroll 4")
+#define LRNN_UNROLL_BLOCK _Pragma("GCC unroll 8")
 
 namespace lrnn::kernels {
 
+// Heads begin .. end-1, of one task.
+struct HeadRange {
+  int64_t count() const { return end - begin; }
+  int64_t begin, end;
+};
+
 // Where the rows of a head start.
 struct AttentionRows {
-  explicit AttentionRows(const LinearAttentionShape& shape)
-      : H(shape.heads),
+  AttentionRows(const LinearAttentionShape& shape, const HeadRange& heads)
+      : heads(heads),
+        H(shape.heads),
         G(shape.key_groups),
         K(shape.key_width),
         V(shape.value_width),
@@ -35,6 +43,19 @@ struct AttentionRows {
   int64_t Decay(int64_t token, int64_t head) const { return (token * H + head) * decays; }
   int64_t State(int64_t index, int64_t head) const { return (index * H + head) * K * V; }
 
+  // What the heads of the task will read or write of `tokens` tokens.
+  template <typename T>
+  void AddKeys(const T* keys, int64_t token, int64_t tokens, PrefetchQueue& ahead) const {
+    const int64_t groups = (heads.end - 1) / heads_per_group - heads.begin / heads_per_group + 1;
+    ahead.Add(keys + Key(token, heads.begin), tokens, groups * K, G * K);
+  }
+  // `width` numbers a head: values, decays, gradients.
+  template <typename T>
+  void AddRows(const T* rows, int64_t width, int64_t token, int64_t tokens, PrefetchQueue& ahead) const {
+    ahead.Add(rows + (token * H + heads.begin) * width, tokens, heads.count() * width, H * width);
+  }
+
+  const HeadRange heads;
   const int64_t H, G, K, V;
   const int64_t decays;  // of a token and head: K or 1
   const int64_t heads_per_group;
@@ -81,12 +102,6 @@ HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Asks for `rows` rows of `width` numbers.
-template <typename T>
-HWY_INLINE void PrefetchRows(int64_t rows, int64_t width, const T* row, int64_t stride) {
-  for (int64_t i = 0; i < rows; ++i, row += stride) PrefetchRow(row, width);
-}
 
 // Calls body(min(tokens, 4)) with a constant: a block's tokens are registers.
 template <typename Body>
@@ -139,20 +154,18 @@ HWY_NOINLINE void RowDots(int64_t rows, int64_t width, const T* HWY_RESTRICT x, 
   for (; row < rows; ++row, x += x_stride, y += y_stride) to[row] = RowDot(width, x, y);
 }
 
-// to <- a from for rows of two strides, any addresses and width; 1 as the factor is as fast as a copy. With kPrefetch
-// the rows `ahead` further down are asked for. Four vectors of all rows, then the next four: the loop over rows is
-// tight.
-template <bool kPrefetch = false, typename T>
+// to <- a from for rows of two strides, any addresses and width; 1 as the factor is as fast as a copy. Four vectors of
+// all rows, then the next four: the loop over rows is tight.
+template <typename T>
 HWY_NOINLINE void ScaleRows(int64_t rows, int64_t width, T a, const T* from, int64_t from_stride, T* to,
-                            int64_t to_stride, int64_t ahead = 0) {
+                            int64_t to_stride) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), next = ahead * from_stride;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto factor = hn::Set(d, a);
   const auto columns = [&](auto vectors, int64_t first) HWY_ATTR {
     const T* x = from + first;
     T* y = to + first;
     for (int64_t row = 0; row < rows; ++row, x += from_stride, y += to_stride) {
-      if constexpr (kPrefetch) PrefetchRow(x + next, vectors * lanes);
       for (int j = 0; j < vectors; ++j) {
         hn::StoreU(hn::Mul(factor, hn::LoadU(d, x + j * lanes)), d, y + j * lanes);
       }

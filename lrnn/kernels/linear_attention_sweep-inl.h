@@ -32,8 +32,8 @@ template <typename T>
 class SweepForward : public AttentionRows {
  public:
   SweepForward(const LinearAttentionShape& shape, const LinearAttentionInputs<T>& in, T* o, T* final_state,
-               T* chunk_states)
-      : AttentionRows(shape),
+               T* chunk_states, const HeadRange& heads)
+      : AttentionRows(shape, heads),
         shape_(shape),
         in_(in),
         o_(o),
@@ -41,37 +41,43 @@ class SweepForward : public AttentionRows {
         chunk_states_(chunk_states),
         padded_K_(static_cast<int64_t>(hwy::RoundUpTo(K, kLanes))),
         panels_((K + kPanel - 1) / kPanel),
-        scratch_({{&state_, K * (V + kTile)},
+        state_size_(K * ((V + kTile - 1) / kTile * kTile)),
+        scratch_({{&states_, heads.count() * state_size_},
                   {&rows_, kGroups * panels_ * kRows * kRow},
                   {&scores_, kGroups * kTokens * kTokens},
                   {&inputs_, 3 * kTokens * padded_K_},
                   {&v_, kTokens * kTile},
                   {&read_, kTokens * kTile}}) {}
 
-  void Run(int64_t sequence, int64_t head, int64_t chunk_state) {
+  // The heads take turns, segment by segment: what they read and write of a token lies side by side in memory.
+  void Run(int64_t sequence, int64_t chunk_state) {
     const int64_t begin = shape_.cu_seqlens[sequence], end = shape_.cu_seqlens[sequence + 1];
     const int64_t chunk = ChunkTokens(end - begin);
-    LoadState(in_.initial_state ? in_.initial_state + State(sequence, head) : nullptr);
+    for (int64_t head = heads.begin; head < heads.end; ++head) {
+      SelectState(head);
+      LoadState(in_.initial_state ? in_.initial_state + State(sequence, head) : nullptr);
+    }
     for (int64_t token = begin; token < end;) {
-      if (chunk_states_ && token > begin && (token - begin) % chunk == 0) {
-        StoreState(chunk_states_ + State(chunk_state++, head));
-      }
       // A chunk is one or two segments, so that segments end where states are saved.
       const int64_t segment_end = std::min(end, token + kGroups * kTokens);
-      for (int64_t first = token, group = 0; first < segment_end; first += kTokens, ++group) {
-        WithTokens(segment_end - first, [&](auto tokens) HWY_ATTR {
-          shape_.decay_per_channel ? FormRows<tokens, true>(first, head, group)
-                                   : FormRows<tokens, false>(first, head, group);
-        });
+      const bool saves = chunk_states_ && token > begin && (token - begin) % chunk == 0;
+      chunk_state += saves;
+      PrefetchTokens(segment_end, std::min(kGroups * kTokens, shape_.cu_seqlens[shape_.sequences] - segment_end));
+      if (chunk_states_ && (segment_end - begin) % chunk == 0 && segment_end < end) {
+        AddRows(chunk_states_, K * V, chunk_state, 1, ahead_);
       }
-      for (int64_t column = 0; column < V; column += kTile) {
-        for (int64_t first = token, group = 0; first < segment_end; first += kTokens, ++group) {
-          WithTokens(segment_end - first, [&](auto tokens) HWY_ATTR { SweepTile<tokens>(first, head, group, column); });
-        }
+      for (int64_t head = heads.begin; head < heads.end; ++head) {
+        SelectState(head);
+        if (saves) StoreState(chunk_states_ + State(chunk_state - 1, head));
+        RunSegment(token, segment_end, head);
       }
       token = segment_end;
     }
-    if (final_state_) StoreState(final_state_ + State(sequence, head));
+    if (!final_state_) return;
+    for (int64_t head = heads.begin; head < heads.end; ++head) {
+      SelectState(head);
+      StoreState(final_state_ + State(sequence, head));
+    }
   }
 
  private:
@@ -88,10 +94,36 @@ class SweepForward : public AttentionRows {
   static constexpr int64_t kPanel = 64, kRow = kPanel;
   static constexpr int64_t kRows = 2 * kTokens + 1;
 
+  void SelectState(int64_t head) { state_ = states_ + (head - heads.begin) * state_size_; }
+
+  // What the heads read and write of `tokens` tokens will be needed soon.
+  void PrefetchTokens(int64_t token, int64_t tokens) {
+    ahead_.Clear();
+    AddKeys(in_.q, token, tokens, ahead_);
+    AddKeys(in_.k, token, tokens, ahead_);
+    AddRows(in_.decay, decays, token, tokens, ahead_);
+    AddRows(in_.v, V, token, tokens, ahead_);
+    AddRows(o_, V, token, tokens, ahead_);
+  }
+
+  void RunSegment(int64_t begin, int64_t end, int64_t head) {
+    for (int64_t first = begin, group = 0; first < end; first += kTokens, ++group) {
+      WithTokens(end - first, [&](auto tokens) HWY_ATTR {
+        shape_.decay_per_channel ? FormRows<tokens, true>(first, head, group)
+                                 : FormRows<tokens, false>(first, head, group);
+      });
+    }
+    for (int64_t column = 0; column < V; column += kTile) {
+      for (int64_t first = begin, group = 0; first < end; first += kTokens, ++group) {
+        WithTokens(end - first, [&](auto tokens) HWY_ATTR { SweepTile<tokens>(first, head, group, column); });
+      }
+    }
+  }
+
   // state_: a tile after the other, [K, kTile] each.
   void LoadState(const T* state) {
     if (!state) {
-      std::fill_n(state_, K * ((V + kTile - 1) / kTile * kTile), T{0});
+      std::fill_n(state_, state_size_, T{0});
       return;
     }
     for (int64_t column = 0; column < V; column += kTile) {
@@ -117,13 +149,6 @@ class SweepForward : public AttentionRows {
     };
     int64_t q_stride = G * K, k_stride = G * K, a_stride = H * decays;
     const T *q = in_.q + Key(token, head), *k = in_.k + Key(token, head), *a = in_.decay + Decay(token, head);
-    // What the next segment, of this sequence or the next, reads and writes.
-    constexpr int64_t kAhead = kGroups * kTokens;
-    PrefetchRows(kCount, K, q + kAhead * q_stride, q_stride);
-    PrefetchRows(kCount, K, k + kAhead * k_stride, k_stride);
-    PrefetchRows(kCount, decays, a + kAhead * a_stride, a_stride);
-    PrefetchRows(kCount, V, in_.v + Value(token + kAhead, head), H * V);
-    PrefetchRows(kCount, V, o_ + Value(token + kAhead, head), H * V);
     q = input(q, q_stride, inputs_);
     k = input(k, k_stride, inputs_ + kTokens * padded_K_);
     if constexpr (kPerChannel) a = input(a, a_stride, inputs_ + 2 * kTokens * padded_K_);
@@ -186,9 +211,12 @@ class SweepForward : public AttentionRows {
     }
     T* HWY_RESTRICT tile = state_ + column * K;
     const T* HWY_RESTRICT panel = rows_ + group * panels_ * kRows * kRow;
+    PrefetchQueue::Lines lines = ahead_.Take(2 * K);
     int64_t left = K;
     for (; left > 0; left -= kPanel, panel += (kRows - 1) * kRow) {
       for (const T* end = panel + std::min(left, kPanel); panel < end; ++panel, tile += kTile) {
+        lines.Next();
+        lines.Next();
         Vec S[kVectors];
         LRNN_UNROLL_ROWS for (int x = 0; x < kVectors; ++x) S[x] = hn::Load(d, tile + x * kLanes);
         LRNN_UNROLL_ROWS for (int i = 0; i < kCount; ++i) {
@@ -224,13 +252,16 @@ class SweepForward : public AttentionRows {
   T* chunk_states_;
   const int64_t padded_K_;
   const int64_t panels_;
+  const int64_t state_size_;
   ChunkScratch<T> scratch_;
+  T* states_;  // of all heads, and the current one:
   T* state_;   // [V / kTile, K, kTile]
   T* rows_;    // [kGroups, panels, kRows, kRow]
   T* scores_;  // [kGroups, kTokens, kTokens]
   T* inputs_;  // [3, kTokens, padded K] q, k and decays where they are not whole vectors
   T* v_;       // [kTokens, kTile] v and o where they are not as wide as a tile
   T* read_;    // [kTokens, kTile]
+  PrefetchQueue ahead_;
 };
 
 }  // namespace HWY_NAMESPACE

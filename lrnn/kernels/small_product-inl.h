@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
+#include "lrnn/kernels/prefetch.h"
 
 #ifndef LRNN_KERNELS_SMALL_PRODUCT_ONCE_
 #define LRNN_KERNELS_SMALL_PRODUCT_ONCE_
@@ -41,10 +42,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // One block of kRows rows and kVectors vectors of C, over the inner index l = begin .. end-1. Without the pragmas the
 // accumulators stay in memory at -O2.
-template <ProductStart kStart, bool kTransposedA, int kRows, int kVectors, typename T>
+template <ProductStart kStart, bool kTransposedA, bool kPrefetch, int kRows, int kVectors, typename T>
 HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A, int64_t A_stride,
                              const T* HWY_RESTRICT B, int64_t B_stride, T* HWY_RESTRICT C, int64_t C_stride,
-                             const T* HWY_RESTRICT scale) {
+                             const T* HWY_RESTRICT scale, PrefetchQueue* ahead) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<hn::ScalableTag<T>> sum[kRows][kVectors];
@@ -60,8 +61,11 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
       }
     }
   }
+  PrefetchQueue::Lines lines{};
+  if constexpr (kPrefetch) lines = ahead->Take(end - begin);
 #pragma GCC unroll 2
   for (int64_t l = begin; l < end; ++l) {
+    if constexpr (kPrefetch) lines.Next();
     hn::Vec<hn::ScalableTag<T>> b[kVectors];
 #pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) b[j] = hn::Load(d, B + l * B_stride + j * lanes);
@@ -80,10 +84,11 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
 }
 
 // Strides are those of the matrices as they are stored: A is [M, L] or, with kTransposedA, [L, M]. `scale` is read for
-// ProductStart::kScaleRows only.
-template <ProductStart kStart, bool kTransposedA, typename T>
+// ProductStart::kScaleRows only. With kPrefetch, the lines of `ahead` are asked for on the way.
+template <ProductStart kStart, bool kTransposedA, bool kPrefetch = false, typename T>
 HWY_NOINLINE void Product(ProductPart part, int64_t M, int64_t N, int64_t L, const T* A, int64_t A_stride, const T* B,
-                          int64_t B_stride, T* C, int64_t C_stride, const T* scale = nullptr) {
+                          int64_t B_stride, T* C, int64_t C_stride, const T* scale = nullptr,
+                          PrefetchQueue* ahead = nullptr) {
   constexpr int64_t kMostRows = 6;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   if (M == 0) return;
@@ -98,9 +103,9 @@ HWY_NOINLINE void Product(ProductPart part, int64_t M, int64_t N, int64_t L, con
         if (part == ProductPart::kLowerC && n >= m + count) continue;
         const int64_t begin = part == ProductPart::kUpperA ? m : 0;
         const int64_t end = part == ProductPart::kLowerA ? std::min<int64_t>(L, m + count) : L;
-        ProductBlock<kStart, kTransposedA, count, wide>(begin, end, A + (kTransposedA ? m : m * A_stride), A_stride,
-                                                        B + n, B_stride, C + m * C_stride + n, C_stride,
-                                                        scale ? scale + m : nullptr);
+        ProductBlock<kStart, kTransposedA, kPrefetch, count, wide>(begin, end, A + (kTransposedA ? m : m * A_stride),
+                                                                   A_stride, B + n, B_stride, C + m * C_stride + n,
+                                                                   C_stride, scale ? scale + m : nullptr, ahead);
       }
     };
     const auto run_rows = [&](auto count, int64_t from, int64_t to) HWY_ATTR {
