@@ -38,7 +38,7 @@ void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T*
              const int64_t* first_saved) {
   const BlankRows<T> blank(shape.key_width, shape.value_width);
   std::vector<ForwardPass<T>> passes;
-  passes.reserve(heads.end - heads.begin);
+  passes.reserve(heads.count());
   for (int64_t head = heads.begin; head < heads.end; ++head) {
     passes.emplace_back(shape, in, o, final_state, saved, head, blank);
   }

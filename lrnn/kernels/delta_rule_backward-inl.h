@@ -55,7 +55,7 @@ class BackwardPass {
     const int64_t slots = kSlots * kColumns;
     const int64_t sizes[] = {std::max<int64_t>(1, segments) * tile_,
                              std::min(segment_, chunks) * tile_ + tile_,
-                             (heads.end - heads.begin) * panels_ * tile_,
+                             heads.count() * panels_ * tile_,
                              rows,
                              segment_ * slots,
                              slots,

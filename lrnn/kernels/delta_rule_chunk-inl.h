@@ -69,10 +69,6 @@ inline int64_t StatesInCache(const DeltaRuleShape& shape, size_t element) {
   return static_cast<int64_t>(kBytes / std::max<size_t>(1, shape.key_width * shape.value_width * element));
 }
 
-struct HeadRange {
-  int64_t begin, end;
-};
-
 }  // namespace lrnn::kernels
 #endif
 

@@ -10,6 +10,7 @@
 #include "hwy/highway.h"
 #include "lrnn/kernels/linear_attention.h"
 #include "lrnn/kernels/prefetch.h"
+#include "lrnn/kernels/sequence_groups.h"
 #include "lrnn/kernels/sum_lanes-inl.h"
 
 #ifndef LRNN_KERNELS_LINEAR_ATTENTION_ROWS_ONCE_
@@ -19,12 +20,6 @@
 #define LRNN_UNROLL_BLOCK _Pragma("GCC unroll 8")
 
 namespace lrnn::kernels {
-
-// Heads begin .. end-1, of one task.
-struct HeadRange {
-  int64_t count() const { return end - begin; }
-  int64_t begin, end;
-};
 
 // Where the rows of a head start.
 struct AttentionRows {

@@ -1,5 +1,5 @@
-// Packed sequences as units of parallel work: neighbouring short sequences share one task, so that a task is worth a
-// thread's while. The groups depend on the lengths alone, never on the thread count.
+// Packed sequences and heads as units of parallel work: neighbouring short sequences share one task, so that a task is
+// worth a thread's while. The groups depend on the lengths alone, never on the thread count.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,12 @@ namespace lrnn::kernels {
 struct SequenceGroup {
   int64_t begin;  // sequences begin .. end-1
   int64_t end;
+};
+
+// Heads begin .. end-1, which one task takes in turns.
+struct HeadRange {
+  int64_t count() const { return end - begin; }
+  int64_t begin, end;
 };
 
 // Consecutive sequences, as few to a group as make `tokens` tokens.
