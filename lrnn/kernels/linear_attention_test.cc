@@ -234,5 +234,46 @@ TEST(LinearAttention, StateMayBeUpdatedInPlace) {
   }
 }
 
+// The heads of a task take turns, and how many there are depends on the threads: the bits do not, and what is not a
+// number stays in its head and sequence.
+TEST(LinearAttention, HeadsDoNotKnowOfEachOther) {
+  for (bool per_channel : {false, true}) {
+    const Problem p{{0, 300, 640}, 6, 6, 9, 20, per_channel, false};
+    Tensors t = RandomInputs(p, 9, true);
+    Oracle(p, t);
+    struct Results {
+      Array o, d_q, d_v, d_decay;
+    };
+    const auto run = [&](LinearAttentionForm form, int threads) {
+      const LinearAttentionShape shape = p.Shape(form);
+      Array states(LinearAttentionChunkStates(shape) * p.H * p.K * p.V), d_k(t.d_k.size());
+      Results r{Array(t.o.size()), Array(t.d_q.size()), Array(t.v.size()), Array(t.decay.size())};
+      const LinearAttentionInputs<double> in{t.q.data(), t.k.data(), t.v.data(), t.decay.data(), nullptr, kScale};
+      LinearAttentionForward(shape, in, r.o.data(), static_cast<double*>(nullptr), states.data(), threads);
+      LinearAttentionBackward(shape, in, states.data(), t.d_o.data(), static_cast<const double*>(nullptr),
+                              {r.d_q.data(), d_k.data(), r.d_v.data(), r.d_decay.data(), nullptr}, threads);
+      return r;
+    };
+    for (LinearAttentionForm form : kSignedForms) {
+      const Results one = run(form, 1), three = run(form, 3);
+      EXPECT_EQ(one.o, three.o);
+      EXPECT_EQ(one.d_q, three.d_q);
+      EXPECT_EQ(one.d_v, three.d_v);
+      EXPECT_EQ(one.d_decay, three.d_decay);
+      const Array v = t.v;
+      constexpr int64_t kBroken = 2;
+      for (int64_t token = 0; token < p.cu_seqlens[1]; ++token) t.v[(token * p.H + kBroken) * p.V] = NAN;
+      const Results broken = run(form, 1);
+      t.v = v;
+      for (int64_t i = 0; i < p.T() * p.H; ++i) {
+        if (i / p.H < p.cu_seqlens[1] && i % p.H == kBroken) continue;
+        for (int64_t c = 0; c < p.V; ++c) ASSERT_EQ(broken.o[i * p.V + c], one.o[i * p.V + c]) << i;
+        for (int64_t c = 0; c < p.K; ++c) ASSERT_EQ(broken.d_q[i * p.K + c], one.d_q[i * p.K + c]) << i;
+      }
+      EXPECT_TRUE(std::isnan(broken.o[kBroken * p.V]));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lrnn::kernels
