@@ -65,16 +65,22 @@ std::vector<std::pair<double, double>> ReadCurve(const std::string& text, const 
   return curve;
 }
 
+std::vector<int64_t> ReadSeeds(const Fields& fields, const std::string& name) {
+  std::vector<int64_t> seeds;
+  for (double seed : Numbers(fields, name)) {
+    if (seed < 0 || seed != static_cast<double>(static_cast<int64_t>(seed))) {
+      fields.Refuse(name, "integers that are not negative");
+    }
+    seeds.push_back(static_cast<int64_t>(seed));
+  }
+  if (seeds.empty()) fields.Refuse(name, "at least one seed");
+  return seeds;
+}
+
 Budget ReadBudget(const Fields& fields) {
   RefuseUnknown(fields, {"seeds", "learning_rates", "sequences", "spectrum", "horizon", "settings"});
   Budget budget;
-  for (double seed : Numbers(fields, "seeds")) {
-    if (seed < 0 || seed != static_cast<double>(static_cast<int64_t>(seed))) {
-      fields.Refuse("seeds", "integers that are not negative");
-    }
-    budget.seeds.push_back(static_cast<int64_t>(seed));
-  }
-  if (budget.seeds.empty()) fields.Refuse("seeds", "at least one seed");
+  budget.seeds = ReadSeeds(fields, "seeds");
   budget.learning_rates = Numbers(fields, "learning_rates");
   budget.sequences = fields.Int("sequences", 0);
   budget.has_spectrum = fields.Bool("spectrum", false);
@@ -105,13 +111,20 @@ ExperimentRow ReadRow(const Fields& fields, const ExperimentFiles& files, const 
 
 ExperimentGroup ReadGroup(const Fields& fields, const ExperimentFiles& files, const std::string& folder,
                           double offset) {
-  RefuseUnknown(fields, {"name", "title", "note", "horizon", "smoke", "short", "full", "rows"});
+  RefuseUnknown(fields, {"name", "title", "note", "horizon", "seeds", "smoke", "short", "full", "rows"});
   ExperimentGroup group;
   group.name = fields.String("name");
   group.title = fields.String("title");
   group.note = fields.String("note", "");
   group.has_horizon = fields.Bool("horizon", false);
   group.settings = ReadBudgetSettings(fields);
+  if (fields.Has("seeds")) {
+    const Fields seeds = fields.Object("seeds");
+    RefuseUnknown(seeds, {kBudgets.begin(), kBudgets.end()});
+    for (const std::string& budget : kBudgets) {
+      if (seeds.Has(budget)) group.seeds[budget] = ReadSeeds(seeds, budget);
+    }
+  }
   for (const Fields& row : Objects(fields, "rows")) group.rows.push_back(ReadRow(row, files, folder, offset));
   if (group.rows.empty()) fields.Refuse("rows", "at least one row");
   return group;

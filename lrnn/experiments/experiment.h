@@ -27,6 +27,7 @@
 //   note = "..."                          what the paper says of it, optional
 //   horizon = true                        optional
 //   short = {"train.steps" = 50}          settings of a budget for this group, optional
+//   seeds = {short = [1, 2, 3]}           instead of a budget's, optional
 //
 //   [[groups.rows]]
 //   label = "mLSTM"
@@ -89,7 +90,8 @@ struct ExperimentRow {
 struct ExperimentGroup {
   std::string name, title, note;
   bool has_horizon = false;
-  std::map<std::string, Settings> settings;  // by budget
+  std::map<std::string, Settings> settings;            // by budget
+  std::map<std::string, std::vector<int64_t>> seeds;  // by budget, of those that it has seeds of its own for
   std::vector<ExperimentRow> rows;
 };
 

@@ -59,6 +59,9 @@ TEST(Experiment, ErrorsNameFileAndField) {
               HasSubstr(R"("budgets.smoke.settings": expected settings such as {"train.steps" = 100})"));
   EXPECT_THAT(message("seeds = [1]", "seeds = []"), HasSubstr("expected at least one seed"));
   EXPECT_THAT(message("seeds = [1]", "seeds = [1.5]"), HasSubstr("expected integers that are not negative"));
+  EXPECT_THAT(message("note =", "seeds = {short = []}\nnote ="),
+              HasSubstr(R"(groups[0]: field "seeds.short": expected at least one seed)"));
+  EXPECT_THAT(message("note =", "seeds = {long = [1]}\nnote ="), HasSubstr("expected one of the fields"));
   EXPECT_THAT(message("sample/delta_net.toml", "sample/nowhere.toml"), HasSubstr("configs/paper/sample/nowhere.toml"));
   EXPECT_THAT(message("title = \"Sample\"", "title = "), HasSubstr("configs/paper/sample.toml:1:"));
 }

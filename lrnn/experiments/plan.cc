@@ -19,6 +19,13 @@ const json& Value(const json& config, const Settings& settings, const std::strin
   return config.at(name.substr(0, dot)).at(name.substr(dot + 1));
 }
 
+// What the caller asks for, or else the group, or else the budget.
+std::vector<int64_t> Seeds(const PlanOptions& options, const ExperimentGroup& group, const Budget& budget) {
+  if (!options.seeds.empty()) return options.seeds;
+  const auto own = group.seeds.find(options.budget);
+  return own != group.seeds.end() ? own->second : budget.seeds;
+}
+
 // Budget, group and row, the later ones stronger.
 Settings Merge(const Budget& budget, const Settings& group, const Settings& row) {
   Settings settings = budget.settings;
@@ -51,7 +58,7 @@ Plan MakePlan(const Experiment& experiment, const PlanOptions& options) {
       std::vector<double> rates = options.learning_rates.empty() ? budget.learning_rates : options.learning_rates;
       if (rates.empty()) rates = {Value(row.values, base, "train.learning_rate").get<double>()};
       for (double rate : rates) {
-        for (int64_t seed : options.seeds.empty() ? budget.seeds : options.seeds) {
+        for (int64_t seed : Seeds(options, group, budget)) {
           PlannedRun run;
           run.id = fmt::format("{}-lr{}-seed{}", std::filesystem::path(row.config).stem().string(),
                                LearningRateText(rate), seed);

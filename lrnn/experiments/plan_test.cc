@@ -36,6 +36,16 @@ TEST_F(PlanTest, EveryRowWithEveryRateAndSeed) {
               ElementsAre("delta_net_extended-lr0.0001-seed7"));
 }
 
+TEST_F(PlanTest, AGroupsOwnSeeds) {
+  std::string text = kSampleExperiment;
+  text.insert(text.find("note ="), "seeds = {short = [4, 5]}\n");
+  experiment_ = ReadExperiment(WriteSampleExperiment(directory_.path(), text), "sample");
+  EXPECT_THAT(Ids({.learning_rates = {1e-2}, .only = "[0,1]"}),
+              ElementsAre("delta_net-lr0.01-seed4", "delta_net-lr0.01-seed5"));
+  EXPECT_THAT(Ids({.budget = "smoke", .only = "[0,1]"}), ElementsAre("delta_net-lr0.001-seed1"));
+  EXPECT_THAT(Ids({.seeds = {7}, .learning_rates = {1e-2}, .only = "[0,1]"}), ElementsAre("delta_net-lr0.01-seed7"));
+}
+
 TEST_F(PlanTest, RowsAreStrongerThanGroupsThanBudgets) {
   const Plan plan = MakePlan(experiment_, {.threads = 2});
   EXPECT_EQ(plan.runs[0].settings, Settings({{"train.steps", 60},
