@@ -115,11 +115,13 @@ class ChannelGradients {
     }
   }
 
-  // Tokens first .. first + count - 1; count is a constant for whole blocks, whose arrays are registers.
+  // Tokens first .. first + tokens - 1; their number is a constant for whole blocks, whose arrays are registers.
   //   da_t = <D, S_{t-1}> a_{t+1} ... a_last + sum_{i >= t} <r_i, S_{t-1}> q_i a_{t+1} ... a_i   for D after the block
   template <typename Count>
-  HWY_NOINLINE void RunBlock(const ChannelTokens<T>& t, int64_t first, Count count, const T* HWY_RESTRICT d_scores,
+  HWY_NOINLINE void RunBlock(const ChannelTokens<T>& t, int64_t first, Count tokens, const T* HWY_RESTRICT d_scores,
                              int64_t stride, T* HWY_RESTRICT d_q, T* HWY_RESTRICT d_k, T* HWY_RESTRICT d_decay) {
+    const int count = tokens;
+    HWY_ASSUME(count <= kBlock);  // otherwise the compiler warns of what lies behind the arrays
     const hn::ScalableTag<T> d;
     const int64_t width = t.width;
     const T* HWY_RESTRICT block = d_scores + first * stride + first;
