@@ -1,6 +1,8 @@
 // lrnn layers: what models are built of.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "lrnn/layers/registry.h"
 #include "lrnn/models/model.h"
@@ -47,7 +49,11 @@ void ShowLayer(const std::string& name) {
     fmt::print("{}: not a linear RNN\n", layer.title);
   }
   fmt::print("\nKeys in the [model] section, with their defaults:\n");
-  for (const ConfigKey& key : layer.keys) fmt::print("  {:<20} {:<8} {}\n", key.name, key.value.dump(), key.help);
+  size_t width = 0;
+  for (const ConfigKey& key : layer.keys) width = std::max(width, std::string(key.name).size());
+  for (const ConfigKey& key : layer.keys) {
+    fmt::print("  {:<{}} {:<8} {}\n", key.name, width, key.value.dump(), key.help);
+  }
 }
 
 }  // namespace

@@ -161,11 +161,7 @@ nlohmann::json ParseModel(TomlSection& section, const Task& task, const nlohmann
     if (section.Has(key)) config[key] = ToJson(section, key);
   }
   section.RefuseUnread(keys);
-  try {
-    Model(Fields(config, "[model]"), 0);  // what the layer itself refuses is refused now, not in the middle of a run
-  } catch (const Error& error) {
-    section.Complain(place, error.what());
-  }
+  Model(Fields(config, section.Place(place)), 0);  // what the layer itself refuses is refused now, not in the middle of a run
   return config;
 }
 

@@ -114,7 +114,7 @@ TEST(TrainConfig, ErrorsGiveThePlace) {
             "parity.toml:8: [model] eigenvalues: expected \"[0,1]\" or \"[-1,1]\", got '[-2,1]'");
   EXPECT_EQ(MessageWith("num_heads = 2", "heads = 2"), "parity.toml:11: [model] unknown key \"heads\"");
   EXPECT_THAT(MessageWith("num_heads = 2", "num_heads = 3"),
-              HasSubstr("[model] [model]: field \"num_heads\": expected a divisor of 32"));
+              HasSubstr("parity.toml:7: [model]: field \"num_heads\": expected a divisor of 32"));
   EXPECT_EQ(MessageWith("[train]", "[training]"),
             "parity.toml:13: unknown section [training] (known: run, task, model, train, reference)");
   EXPECT_THAT(MessageWith("steps = 100", "steps = "), HasSubstr("parity.toml:14:"));

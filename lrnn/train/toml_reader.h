@@ -44,9 +44,10 @@ class TomlSection {
   [[noreturn]] void Refuse(std::string_view key, const std::string& expected) const;  // ... expected X, got Y
   [[noreturn]] void Complain(std::string_view key, const std::string& message) const;
 
- private:
+  // "file:line: [section]" of a key, or of the section if it has no such key; "--set: [section]" for one from there.
   std::string Place(std::string_view key) const;
 
+ private:
   const toml::table* table_;  // null: the section is missing
   std::string name_;
   std::string file_;
