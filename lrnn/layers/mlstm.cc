@@ -4,6 +4,8 @@
 
 #include "lrnn/layers/initialise.h"
 #include "lrnn/layers/named_part.h"
+#include "lrnn/ops/block_diagonal.h"
+#include "lrnn/ops/linear.h"
 #include "lrnn/ops/linear_attention.h"
 #include "lrnn/ops/max_plus_scan.h"
 
@@ -11,12 +13,6 @@ namespace lrnn {
 namespace {
 
 constexpr double kDenominatorEps = 1e-6;
-
-// x: [T, blocks size] times a block-diagonal matrix of blocks W: [blocks, size (out), size (in)].
-torch::Tensor BlockDiagonal(const torch::Tensor& x, const torch::Tensor& W) {
-  const torch::Tensor blocks = x.view({x.size(0), W.size(0), W.size(2)}).transpose(0, 1);  // [blocks, T, size]
-  return torch::bmm(blocks, W.transpose(1, 2)).transpose(0, 1).reshape(x.sizes());
-}
 
 }  // namespace
 
@@ -54,10 +50,10 @@ MlstmImpl::MlstmImpl(const Fields& config, Rng& rng)
 
 MlstmImpl::Projected MlstmImpl::Project(const torch::Tensor& x, const ops::Sequences& sequences,
                                         torch::Tensor* conv_state) {
-  const auto uz = up_->forward(x).split_with_sizes({sizes_.inner, sizes_.inner}, 1);
+  const auto uz = ops::LinearParts(x, up_->weight, {sizes_.inner, sizes_.inner});
   const torch::Tensor c = conv_->forward(uz[0], sequences, true, conv_state);
-  const torch::Tensor q = BlockDiagonal(c, q_weight_), k = BlockDiagonal(c, k_weight_);
-  const torch::Tensor v = BlockDiagonal(uz[0], v_weight_), qkv = torch::cat({q, k, v}, 1);
+  const torch::Tensor q = ops::BlockDiagonal(c, q_weight_), k = ops::BlockDiagonal(c, k_weight_);
+  const torch::Tensor v = ops::BlockDiagonal(uz[0], v_weight_), qkv = torch::cat({q, k, v}, 1);
   return {uz[1], c, q, k, v, input_gate_->forward(qkv), forget_gate_->forward(qkv)};
 }
 

@@ -5,6 +5,7 @@
 
 #include "lrnn/layers/initialise.h"
 #include "lrnn/layers/named_part.h"
+#include "lrnn/ops/block_diagonal.h"
 #include "lrnn/ops/gated_rnn.h"
 
 namespace lrnn {
@@ -41,11 +42,11 @@ SlstmImpl::SlstmImpl(const Fields& config, Rng& rng) : sizes_(config), eps_(conf
 
 torch::Tensor SlstmImpl::forward(const torch::Tensor& x, const ops::Sequences& sequences, MixerState* state) {
   const int64_t T = x.size(0), H = sizes_.heads, K = sizes_.head_width;
-  const torch::Tensor weight = torch::cat({gates_[0], gates_[1], gates_[2], gates_[3]}, 1);              // [H, 4 K, K]
-  const torch::Tensor gates = torch::bmm(x.reshape({T, H, K}).transpose(0, 1), weight.transpose(1, 2));  // [H, T, 4 K]
-  const auto result = ops::Slstm(gates.view({H, T, 4, K}).transpose(0, 1), recurrent_.view({H, K, 4, K}),
-                                 bias_.view({H, 4, K}), {.return_final_state = state != nullptr}, sequences,
-                                 state && !state->empty() ? c10::make_optional((*state)[0]) : c10::nullopt);
+  const torch::Tensor weight = torch::cat({gates_[0], gates_[1], gates_[2], gates_[3]}, 1);  // [H, 4 K, K]
+  const torch::Tensor gates = ops::BlockDiagonal(x, weight).view({T, H, 4, K});
+  const auto result =
+      ops::Slstm(gates, recurrent_.view({H, K, 4, K}), bias_.view({H, 4, K}), {.return_final_state = state != nullptr},
+                 sequences, state && !state->empty() ? c10::make_optional((*state)[0]) : c10::nullopt);
   if (state) *state = {result.final_state};
   return torch::layer_norm(result.y, {K}, {}, {}, eps_).reshape({T, H * K}) * (1 + norm_weight_);
 }

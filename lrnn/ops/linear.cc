@@ -1,14 +1,10 @@
 #include "lrnn/ops/linear.h"
 
-#ifdef LRNN_ONEDNN
-#include <dnnl.h>
-#include <dnnl_debug.h>
-#endif
-
 #include <numeric>
 
 #include "lrnn/base/error.h"
 #include "lrnn/ops/bf16_product.h"
+#include "lrnn/ops/matrix_product.h"
 
 namespace lrnn::ops {
 namespace {
@@ -19,17 +15,10 @@ using torch::autograd::tensor_list;
 
 #ifdef LRNN_ONEDNN
 
-// c <- op(a) op(b), or added to c; a and b both fp32 or both bf16, all row-major and contiguous, op(a): [M, K], op(b):
-// [K, N], c: [M, N].
+// c <- op(a) op(b), or added to c; a and b both fp32 or both bf16, all contiguous.
 void Product(bool transpose_a, const Tensor& a, bool transpose_b, const Tensor& b, const Tensor& c, bool adds = false) {
-  if (a.scalar_type() == torch::kBFloat16) return Bf16Product(transpose_a, a, transpose_b, b, c, adds);
-  const int64_t M = c.size(0), N = c.size(1), K = a.size(transpose_a ? 0 : 1);
-  const dnnl_status_t status =
-      dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', M, N, K, 1, a.data_ptr<float>(), a.size(1),
-                 b.data_ptr<float>(), b.size(1), adds ? 1 : 0, c.data_ptr<float>(), N);
-  if (status != dnnl_success) {
-    throw Failure(fmt::format("[linear] oneDNN: {}", dnnl_status2str(status)));
-  }
+  const auto multiply = a.scalar_type() == torch::kBFloat16 ? Bf16Product : MatrixProduct;
+  multiply(transpose_a, a, transpose_b, b, c, adds);
 }
 
 Tensor Matrix(const Tensor& x, torch::Dtype type) { return x.reshape({-1, x.size(-1)}).contiguous().to(type); }
