@@ -90,7 +90,7 @@ struct ExperimentRow {
 struct ExperimentGroup {
   std::string name, title, note;
   bool has_horizon = false;
-  std::map<std::string, Settings> settings;            // by budget
+  std::map<std::string, Settings> settings;           // by budget
   std::map<std::string, std::vector<int64_t>> seeds;  // by budget, of those that it has seeds of its own for
   std::vector<ExperimentRow> rows;
 };

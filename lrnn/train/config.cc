@@ -161,7 +161,8 @@ nlohmann::json ParseModel(TomlSection& section, const Task& task, const nlohmann
     if (section.Has(key)) config[key] = ToJson(section, key);
   }
   section.RefuseUnread(keys);
-  Model(Fields(config, section.Place(place)), 0);  // what the layer itself refuses is refused now, not in the middle of a run
+  // What the layer itself refuses is refused now, not in the middle of a run.
+  Model(Fields(config, section.Place(place)), 0);
   return config;
 }
 

@@ -159,9 +159,10 @@ TEST(TrainConfig, LayersOfSeveralKinds) {
   EXPECT_EQ(message(R"([{layer = "gla", eigenvalues = "[0,2]"}])"),
             place + R"(eigenvalues of gla: expected "[0,1]" or "[-1,1]", got "[0,2]")");
   EXPECT_EQ(message(R"(["gla", {layer = "delta_net", size = 2}])"),
-            place + "[model]: layers[1]: unknown key \"size\" of delta_net");
-  EXPECT_EQ(message(R"(["gla", "gla", "delta_net"])"),
-            place + R"([model]: field "num_hidden_layers": expected a multiple of 3 (the number of "layers"), got 4)");
+            "parity.toml:7: [model]: layers[1]: unknown key \"size\" of delta_net");
+  EXPECT_EQ(
+      message(R"(["gla", "gla", "delta_net"])"),
+      R"(parity.toml:7: [model]: field "num_hidden_layers": expected a multiple of 3 (the number of "layers"), got 4)");
   EXPECT_EQ(MessageWith("num_heads = 2", "layers = [\"gla\"]"),
             "parity.toml:11: [model] expected \"layer\" or \"layers\", got both");
 }
