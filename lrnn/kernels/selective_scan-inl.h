@@ -129,6 +129,18 @@ struct RowsAhead {
   int64_t stride;
 };
 
+// The exponents dt A' of kStates states, A at the first, ready for Power.
+template <bool kExtended, bool kClamp, int kStates, class D, typename Real = hn::TFromD<D>>
+struct Exponents {
+  HWY_INLINE Exponents(D d, const Real* HWY_RESTRICT dt, const Real* HWY_RESTRICT A) {
+    const auto dt_t = hn::Load(d, dt);
+    LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+      x[i] = SplitExponent<kExtended, kClamp>(d, hn::Mul(dt_t, hn::Load(d, A + i * hn::Lanes(d))));
+    }
+  }
+  Exponent<kClamp ? 1 : kTableSteps<D>, hn::Vec<D>> x[kStates];
+};
+
 // What a block of tokens needs of one vector of channels, [tokens, lanes] each.
 template <typename Real>
 struct ForwardBlock {
@@ -148,14 +160,16 @@ HWY_INLINE void ForwardStates(D d, int64_t tokens, const ForwardBlock<Real>& blo
   const Real* HWY_RESTRICT dt_row = block.dt;
   const Real* HWY_RESTRICT dx_row = block.dx;
   Real* HWY_RESTRICT y_row = block.y;
+  // One token ahead: a core finds more to do at a time when half of an exponential does not wait for the other.
+  Exponents<kExtended, kClamp, kStates, D> exponents(d, dt_row, A);
   for (int64_t t = 0; t < tokens; ++t, B += B_stride, C += C_stride, dt_row += lanes, dx_row += lanes, y_row += lanes) {
     __builtin_prefetch(ahead.first + t * ahead.stride, 0, 2);
-    const auto dt = hn::Load(d, dt_row);
+    const auto now = exponents;
+    exponents = {d, t + 1 < tokens ? dt_row + lanes : dt_row, A};
     const auto dx = hn::Load(d, dx_row);
     auto y = hn::Load(d, y_row);
     LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
-      const auto e = Exp2<kExtended, kClamp>(d, hn::Mul(dt, hn::Load(d, A + i * lanes)));
-      h_t[i] = NextState<kExtended>(e, h_t[i], dx, hn::Set(d, B[i]));
+      h_t[i] = NextState<kExtended>(Power(d, now.x[i]), h_t[i], dx, hn::Set(d, B[i]));
       y = hn::MulAdd(h_t[i], hn::Set(d, C[i]), y);
     }
     hn::Store(y, d, y_row);

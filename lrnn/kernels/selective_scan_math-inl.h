@@ -54,12 +54,18 @@ template <class D>
 inline constexpr int kTableSteps = 1;
 #endif
 
-// 2^(n / kSteps + r) for |r| <= 1/2 / kSteps and the integer n in the low bits of `rounded`; exactly 2^(n / kSteps) at
-// r = 0.
-template <int kSteps, class D, class V = hn::Vec<D>>
-HWY_INLINE V Power(D d, V rounded, V r) {
+// n / kSteps + r with |r| <= 1/2 / kSteps and the integer n in the low bits of `rounded`.
+template <int kSteps, class V>
+struct Exponent {
+  V rounded, r;
+};
+
+// 2 to this power; exactly 2^(n / kSteps) at r = 0.
+template <class D, int kSteps, class V = hn::Vec<D>>
+HWY_INLINE V Power(D d, Exponent<kSteps, V> x) {
   const hn::RebindToSigned<D> di;
-  const auto n = hn::BitCast(di, rounded);
+  const auto n = hn::BitCast(di, x.rounded);
+  const V r = x.r;
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (kSteps == 16) {
     // As s + s r q(r), s from the table. Of the operations, 4 instead of 6 are multiplications, which a core does fewer
@@ -89,14 +95,13 @@ HWY_INLINE V Power(D d, V rounded, V r) {
 template <typename Real>
 inline constexpr Real kModerate = sizeof(Real) == 4 ? 100 : 1022;
 
-// 2^x for kExtended = false, 2 * 2^x for true (at no cost: the factor is in the constant that rounds x). Exactly 1 or 2
-// at x = 0.
+// x or, kExtended, x + 1, at no cost: the one is in the constant that rounds x. Exact at integers. Power of it is
 //
 // kClamp: infinite on overflow; below the normal numbers it is off by less than the smallest of them and soon exactly
 // 0; a NaN becomes infinite on x86. Without: |x| <= kModerate, and two operations less, with vectors
 // of 16 floats another way.
-template <bool kExtended, bool kClamp = true, class D, class V = hn::Vec<D>>
-HWY_INLINE V Exp2(D d, V x) {
+template <bool kExtended, bool kClamp, class D, class V = hn::Vec<D>>
+HWY_INLINE auto SplitExponent(D d, V x) {
   using Real = hn::TFromD<D>;
   constexpr int kSteps = kClamp ? 1 : kTableSteps<D>;
   if constexpr (kClamp) {
@@ -109,7 +114,13 @@ HWY_INLINE V Exp2(D d, V x) {
   }
   const V round = hn::Set(d, kRound<Real> / kSteps + Real(kExtended));
   const V rounded = hn::Add(x, round);
-  return Power<kSteps>(d, rounded, hn::Sub(x, hn::Sub(rounded, round)));
+  return Exponent<kSteps, V>{rounded, hn::Sub(x, hn::Sub(rounded, round))};
+}
+
+// 2^x for kExtended = false, 2 * 2^x for true. Exactly 1 or 2 at x = 0.
+template <bool kExtended, bool kClamp = true, class D, class V = hn::Vec<D>>
+HWY_INLINE V Exp2(D d, V x) {
+  return Power(d, SplitExponent<kExtended, kClamp>(d, x));
 }
 
 // e^x for x <= 0, with small relative error for all of them; 0 where it would not be a normal number.
@@ -125,7 +136,7 @@ HWY_INLINE V ExpOfNegative(D d, V x) {
   V r = hn::NegMulAdd(n, hn::Set(d, Real(kFloat ? 0.693145751953125 : 0.6931471805596629565)), x);
   r = hn::NegMulAdd(n, hn::Set(d, Real(kFloat ? 1.428606820309417e-6 : 2.8235290563031577e-13)), r);
   return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, Real(kFloat ? -87 : -708))),
-                            Power<kTableSteps<D>>(d, rounded, hn::Mul(r, log2e)));
+                            Power(d, Exponent<kTableSteps<D>, V>{rounded, hn::Mul(r, log2e)}));
 }
 
 // log(1 + e) for e in [0, 1], with small relative error: 2 atanh(s) for s = e / (2 + e), so s <= 1/3.
