@@ -1,5 +1,5 @@
-// The SIMD code below knows neither sequences nor states: it filters rows that lie at a constant stride. Where a window
-// reaches back before a sequence (its first W-1 tokens), the rows are first copied together.
+// The SIMD code below knows neither sequences nor states: it filters rows given by their addresses. Where a window
+// reaches back before a sequence, those are rows of its state, or a row of zeros.
 #include "lrnn/kernels/causal_conv.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 #ifndef LRNN_KERNELS_CAUSAL_CONV_FILTER
 #define LRNN_KERNELS_CAUSAL_CONV_FILTER
 namespace lrnn::kernels {
-// p[r] = bias + sum_w taps[w] x[r + w] for r = 0 .. rows-1, in each of `channels` columns; then SiLU if wanted.
+// p[r] = bias + sum_w taps[w] x[r + w] for r = 0 .. rows-1, in each of `channels` columns; then SiLU if wanted. x[i] is
+// what lies from column `first` on in the row at x_rows[i].
 template <typename T>
 struct Filter {
   int64_t W;
@@ -21,8 +22,8 @@ struct Filter {
   int64_t tap_stride;
   const T* bias;  // [channels], null: none
   bool silu;
-  const T* x;  // [rows + W-1, channels]
-  int64_t x_stride;
+  const T* const* x_rows;  // [rows + W-1]
+  int64_t first;
   int64_t rows;
 };
 }  // namespace lrnn::kernels
@@ -46,17 +47,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <int kW, int kRows, class D, class V = hn::Vec<D>, typename T = hn::TFromD<D>>
 HWY_INLINE void Convolve(D d, const Filter<T>& f, int64_t r, int64_t c, V& p0, V& p1, V& p2, V& p3) {
   const int64_t W = kW != 0 ? kW : f.W;
-  const T* x = f.x + r * f.x_stride + c;
+  const T* const* x = f.x_rows + r;
+  const int64_t at = f.first + c;
   p0 = f.bias != nullptr ? hn::LoadU(d, f.bias + c) : hn::Zero(d);
   p1 = p2 = p3 = p0;
 #pragma GCC unroll 4
   for (int64_t w = 0; w < W; ++w) {
     const V tap = hn::LoadU(d, f.taps + w * f.tap_stride + c);
-    p0 = hn::MulAdd(tap, hn::LoadU(d, x + w * f.x_stride), p0);
+    p0 = hn::MulAdd(tap, hn::LoadU(d, x[w] + at), p0);
     if constexpr (kRows == 4) {
-      p1 = hn::MulAdd(tap, hn::LoadU(d, x + (w + 1) * f.x_stride), p1);
-      p2 = hn::MulAdd(tap, hn::LoadU(d, x + (w + 2) * f.x_stride), p2);
-      p3 = hn::MulAdd(tap, hn::LoadU(d, x + (w + 3) * f.x_stride), p3);
+      p1 = hn::MulAdd(tap, hn::LoadU(d, x[w + 1] + at), p1);
+      p2 = hn::MulAdd(tap, hn::LoadU(d, x[w + 2] + at), p2);
+      p3 = hn::MulAdd(tap, hn::LoadU(d, x[w + 3] + at), p3);
     }
   }
 }
@@ -132,14 +134,15 @@ HWY_INLINE int64_t GradientRows(D d, const Filter<T>& f, int64_t r, int64_t c, c
       hn::StoreU(g3, d, dp + 3 * dp_stride + c);
     }
     if (sums == nullptr) continue;
-    const T* x = f.x + r * f.x_stride + c;
+    const T* const* x = f.x_rows + r;
+    const int64_t at = f.first + c;
 #pragma GCC unroll 4
     for (int64_t w = 0; w < W; ++w) {
-      V sum = hn::MulAdd(g0, hn::LoadU(d, x + w * f.x_stride), hn::LoadU(d, sums + w * sums_stride + c));
+      V sum = hn::MulAdd(g0, hn::LoadU(d, x[w] + at), hn::LoadU(d, sums + w * sums_stride + c));
       if constexpr (kRows == 4) {
-        sum = hn::MulAdd(g1, hn::LoadU(d, x + (w + 1) * f.x_stride), sum);
-        sum = hn::MulAdd(g2, hn::LoadU(d, x + (w + 2) * f.x_stride), sum);
-        sum = hn::MulAdd(g3, hn::LoadU(d, x + (w + 3) * f.x_stride), sum);
+        sum = hn::MulAdd(g1, hn::LoadU(d, x[w + 1] + at), sum);
+        sum = hn::MulAdd(g2, hn::LoadU(d, x[w + 2] + at), sum);
+        sum = hn::MulAdd(g3, hn::LoadU(d, x[w + 3] + at), sum);
       }
       hn::StoreU(sum, d, sums + w * sums_stride + c);
     }
@@ -260,11 +263,11 @@ std::unique_ptr<T[]> Transposed(const CausalConvInput<T>& in) {
   return taps;
 }
 
-// Channels c0 .. c1-1 of a row before the sequence (t < 0) or of it; null stands for zeros.
+// A row before the sequence (t < 0) or of it; null stands for zeros.
 template <typename T>
-const T* InputRow(const CausalConvInput<T>& in, int64_t s, int64_t t, int64_t c0) {
-  if (t >= 0) return in.x + (in.cu_seqlens[s] + t) * in.x_stride + c0;
-  return in.initial_state != nullptr ? in.initial_state + (s * (in.W - 1) + in.W - 1 + t) * in.D + c0 : nullptr;
+const T* InputRow(const CausalConvInput<T>& in, int64_t s, int64_t t) {
+  if (t >= 0) return in.x + (in.cu_seqlens[s] + t) * in.x_stride;
+  return in.initial_state != nullptr ? in.initial_state + (s * (in.W - 1) + in.W - 1 + t) * in.D : nullptr;
 }
 
 template <typename T>
@@ -276,46 +279,49 @@ void CopyRow(const T* from, int64_t n, T* to) {
   }
 }
 
-// Calls body(filter, first token) so that the filters together cover tokens a .. b-1 of sequence s. The first W-1
-// tokens of a sequence are filtered from a copy of their windows in `staging`, [2 (W-1), channels].
-template <typename T, typename Body>
-void ForFilters(const CausalConvInput<T>& in, const T* taps, int64_t s, int64_t a, int64_t b, int64_t c0, int64_t c1,
-                T* staging, const Body& body) {
-  const int64_t channels = c1 - c0;
-  const int64_t history = in.W - 1;
-  Filter<T> f = {.W = in.W,
-                 .channels = channels,
-                 .taps = taps + c0,
-                 .tap_stride = in.D,
-                 .bias = in.bias != nullptr ? in.bias + c0 : nullptr,
-                 .silu = in.silu,
-                 .x = staging,
-                 .x_stride = channels,
-                 .rows = std::min(b, history) - a};
-  if (f.rows > 0) {
-    for (int64_t i = 0; i < f.rows + history; ++i) {
-      CopyRow(InputRow(in, s, a - history + i, c0), channels, staging + i * channels);
+// Filters channels c0 .. c1-1 of tokens of one sequence.
+template <typename T>
+class SequenceFilter {
+ public:
+  SequenceFilter(const CausalConvInput<T>& in, const T* taps, int64_t c0, int64_t c1)
+      : in_(in), zeros_(c1), rows_(kTileRows + 2 * (in.W - 1)) {
+    filter_ = {.W = in.W,
+               .channels = c1 - c0,
+               .taps = taps + c0,
+               .tap_stride = in.D,
+               .bias = in.bias != nullptr ? in.bias + c0 : nullptr,
+               .silu = in.silu,
+               .x_rows = rows_.data(),
+               .first = c0,
+               .rows = 0};
+  }
+
+  // The filter for tokens a .. b-1 of sequence s, valid until the next call.
+  const Filter<T>& operator()(int64_t s, int64_t a, int64_t b) {
+    const int64_t before = a - (in_.W - 1);
+    for (int64_t t = before; t < b; ++t) {
+      const T* row = InputRow(in_, s, t);
+      rows_[t - before] = row != nullptr ? row : zeros_.data();
     }
-    body(f, a);
+    filter_.rows = b - a;
+    return filter_;
   }
-  const int64_t first = std::max(a, history);
-  if (first < b) {
-    f.x = InputRow(in, s, first - history, c0);
-    f.x_stride = in.x_stride;
-    f.rows = b - first;
-    body(f, first);
-  }
-}
+
+ private:
+  const CausalConvInput<T>& in_;
+  std::vector<T> zeros_;
+  std::vector<const T*> rows_;
+  Filter<T> filter_;
+};
 
 template <typename T>
 void Forward(const CausalConvInput<T>& in, T* y, T* final_state, int threads) {
   const int64_t history = in.W - 1;
   const auto taps = Transposed(in);
   ForTiles(in, threads, [&](int64_t, int64_t t0, int64_t t1, int64_t c0, int64_t c1) {
-    const auto staging = std::make_unique_for_overwrite<T[]>(2 * history * (c1 - c0));
+    SequenceFilter<T> filter(in, taps.get(), c0, c1);
     ForSequences(in.cu_seqlens, in.S, t0, t1, [&](int64_t s, int64_t begin, int64_t, int64_t a, int64_t b) {
-      ForFilters(in, taps.get(), s, a, b, c0, c1, staging.get(),
-                 [&](const Filter<T>& f, int64_t t) { RunFilter(f, y + (begin + t) * in.D + c0, in.D); });
+      RunFilter(filter(s, a, b), y + (begin + a) * in.D + c0, in.D);
     });
   });
   if (final_state == nullptr || history == 0) return;
@@ -324,7 +330,7 @@ void Forward(const CausalConvInput<T>& in, T* y, T* final_state, int threads) {
   for (int64_t s = 0; s < in.S; ++s) {
     const int64_t L = in.cu_seqlens[s + 1] - in.cu_seqlens[s];
     for (int64_t j = 0; j < history; ++j) {
-      CopyRow(InputRow(in, s, L - history + j, 0), in.D, final_state + (s * history + j) * in.D);
+      CopyRow(InputRow(in, s, L - history + j), in.D, final_state + (s * history + j) * in.D);
     }
   }
 }
@@ -381,40 +387,44 @@ void Backward(const CausalConvInput<T>& in, const T* dy, int64_t dy_stride, cons
 
   ForTiles(in, threads, [&](int64_t tile, int64_t t0, int64_t t1, int64_t c0, int64_t c1) {
     const int64_t channels = c1 - c0;
-    const auto staging = std::make_unique_for_overwrite<T[]>(2 * history * channels);
-    const auto buffer = std::make_unique_for_overwrite<T[]>((t1 - t0 + 2 * history) * channels);
+    SequenceFilter<T> filter(in, taps.get(), c0, c1);
+    const auto buffer = std::make_unique_for_overwrite<T[]>((t1 - t0 + history) * channels);
+    const std::vector<T> zeros(channels);
+    std::vector<const T*> rows(t1 - t0 + 2 * history);
+    Filter<T> back = {.W = in.W,
+                      .channels = channels,
+                      .taps = reversed.get() + c0,
+                      .tap_stride = in.D,
+                      .bias = nullptr,
+                      .silu = false,
+                      .x_rows = nullptr,
+                      .first = 0,
+                      .rows = 0};
     T* sums = want_sums ? partial.data() + tile * (in.W + 1) * in.D + c0 : nullptr;
 
     ForSequences(in.cu_seqlens, in.S, t0, t1, [&](int64_t s, int64_t begin, int64_t L, int64_t a, int64_t b) {
-      // dp of tokens a - (W-1) .. b + (W-1) - 1 in the rows of `buffer`. Those before a are only read when a = 0, and
-      // are zeros then; those from b on belong to other tiles, or are zeros after the end.
+      // dp of tokens a .. b + (W-1) - 1 in the rows of `buffer`. Those from b on belong to other tiles; after the end,
+      // and before the start, they are zeros.
       const int64_t known = std::min(b + history, L);
-      const auto row = [&](int64_t t) { return buffer.get() + (t - a + history) * channels; };
-      std::fill(row(a - history), row(a), T{0});
-      std::fill(row(known), row(b + history), T{0});
       const auto gradient = [&](int64_t from, int64_t to, T* to_sums) {
-        ForFilters(in, taps.get(), s, from, to, c0, c1, staging.get(), [&](const Filter<T>& f, int64_t t) {
-          RunGradient(f, dy + (begin + t) * dy_stride + c0, dy_stride, row(t), channels, to_sums, in.D);
-        });
+        RunGradient(filter(s, from, to), dy + (begin + from) * dy_stride + c0, dy_stride,
+                    buffer.get() + (from - a) * channels, channels, to_sums, in.D);
       };
       gradient(a, b, sums);
       gradient(b, known, nullptr);
+      for (int64_t i = 0; i < b - a + 2 * history; ++i) {
+        const int64_t t = a - history + i;
+        rows[i] = t >= a && t < known ? buffer.get() + (t - a) * channels : zeros.data();
+      }
 
       // dx_t = sum_w weight[W-1-w] dp_{t+w}: the same filter with the taps reversed, looking ahead.
-      Filter<T> f = {.W = in.W,
-                     .channels = channels,
-                     .taps = reversed.get() + c0,
-                     .tap_stride = in.D,
-                     .bias = nullptr,
-                     .silu = false,
-                     .x = row(a),
-                     .x_stride = channels,
-                     .rows = b - a};
-      RunFilter(f, out.dx + (begin + a) * in.D + c0, in.D);
+      back.x_rows = rows.data() + history;
+      back.rows = b - a;
+      RunFilter(back, out.dx + (begin + a) * in.D + c0, in.D);
       if (a == 0 && history > 0 && out.dinitial != nullptr) {
-        f.x = row(-history);
-        f.rows = history;
-        RunFilter(f, out.dinitial + s * history * in.D + c0, in.D);
+        back.x_rows = rows.data();
+        back.rows = history;
+        RunFilter(back, out.dinitial + s * history * in.D + c0, in.D);
       }
       if (dfinal != nullptr) AddFinal(in, dfinal, out, s, a, b, c0, c1);
     });

@@ -112,20 +112,13 @@ HWY_INLINE V NextState(V e, V h, V dx, V b) {
   return hn::MulAdd(e, h, hn::Mul(dx, b));
 }
 
-// The largest |A'| of a vector of channels. A: [N, lanes].
+// The largest |dt| for which every exponent dt A' is moderate, as it is for all but extreme time steps. A: [vectors, N,
+// lanes].
 template <class D, typename Real = hn::TFromD<D>>
-Real LargestRate(D d, const Real* HWY_RESTRICT A, int64_t states) {
+Real ModerateStep(D d, const Real* HWY_RESTRICT A, int64_t size) {
   auto largest = hn::Zero(d);
-  for (int64_t n = 0; n < states; ++n) largest = hn::Max(largest, hn::Abs(hn::Load(d, A + n * hn::Lanes(d))));
-  return hn::GetLane(hn::MaxOfLanes(d, largest));
-}
-
-// Whether every exponent dt A' of a block is moderate, as it is for all but extreme time steps. dt: [tokens, lanes].
-template <class D, typename Real = hn::TFromD<D>>
-HWY_INLINE bool IsModerate(D d, int64_t tokens, const Real* HWY_RESTRICT dt, Real largest_rate) {
-  auto largest = hn::Zero(d);
-  for (int64_t t = 0; t < tokens; ++t) largest = hn::Max(largest, hn::Abs(hn::Load(d, dt + t * hn::Lanes(d))));
-  return hn::GetLane(hn::MaxOfLanes(d, largest)) * largest_rate <= kModerate<Real>;
+  for (int64_t i = 0; i < size; i += hn::Lanes(d)) largest = hn::Max(largest, hn::Abs(hn::Load(d, A + i)));
+  return kModerate<Real> / hn::GetLane(hn::MaxOfLanes(d, largest));
 }
 
 // Rows to ask for ahead of their use, one with each token of a pass: all at once they would hold up what comes after
@@ -134,6 +127,18 @@ template <typename Real>
 struct RowsAhead {
   const Real* first;
   int64_t stride;
+};
+
+// The exponents dt A' of kStates states, A at the first, ready for Power.
+template <bool kExtended, bool kClamp, int kStates, class D, typename Real = hn::TFromD<D>>
+struct Exponents {
+  HWY_INLINE Exponents(D d, const Real* HWY_RESTRICT dt, const Real* HWY_RESTRICT A) {
+    const auto dt_t = hn::Load(d, dt);
+    LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
+      x[i] = SplitExponent<kExtended, kClamp>(d, hn::Mul(dt_t, hn::Load(d, A + i * hn::Lanes(d))));
+    }
+  }
+  Exponent<kClamp ? 1 : kTableSteps<D>, hn::Vec<D>> x[kStates];
 };
 
 // What a block of tokens needs of one vector of channels, [tokens, lanes] each.
@@ -155,14 +160,16 @@ HWY_INLINE void ForwardStates(D d, int64_t tokens, const ForwardBlock<Real>& blo
   const Real* HWY_RESTRICT dt_row = block.dt;
   const Real* HWY_RESTRICT dx_row = block.dx;
   Real* HWY_RESTRICT y_row = block.y;
+  // One token ahead: a core finds more to do at a time when half of an exponential does not wait for the other.
+  Exponents<kExtended, kClamp, kStates, D> exponents(d, dt_row, A);
   for (int64_t t = 0; t < tokens; ++t, B += B_stride, C += C_stride, dt_row += lanes, dx_row += lanes, y_row += lanes) {
-    __builtin_prefetch(ahead.first + t * ahead.stride);
-    const auto dt = hn::Load(d, dt_row);
+    __builtin_prefetch(ahead.first + t * ahead.stride, 0, 2);
+    const auto now = exponents;
+    exponents = {d, t + 1 < tokens ? dt_row + lanes : dt_row, A};
     const auto dx = hn::Load(d, dx_row);
     auto y = hn::Load(d, y_row);
     LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
-      const auto e = Exp2<kExtended, kClamp>(d, hn::Mul(dt, hn::Load(d, A + i * lanes)));
-      h_t[i] = NextState<kExtended>(e, h_t[i], dx, hn::Set(d, B[i]));
+      h_t[i] = NextState<kExtended>(Power(d, now.x[i]), h_t[i], dx, hn::Set(d, B[i]));
       y = hn::MulAdd(h_t[i], hn::Set(d, C[i]), y);
     }
     hn::Store(y, d, y_row);
@@ -187,8 +194,8 @@ void LoadVector(const Real* from, int64_t first, int64_t end, int64_t width, Rea
 
 // States of sequence s, [S, D, N], to [vectors, N, lanes]; zeros without an array.
 template <class D, typename Real = hn::TFromD<D>>
-void LoadStates(D d, const Real* from, const SelectiveScanInputs<Real>& in, int64_t s, int64_t first, int64_t end,
-                Real scale, Real* to) {
+HWY_INLINE void LoadStates(D d, const Real* from, const SelectiveScanInputs<Real>& in, int64_t s, int64_t first,
+                           int64_t end, Real scale, Real* to) {
   const int64_t lanes = hn::Lanes(d);
   for (int64_t c = first; c < end; c += lanes) {
     Real* to_c = to + (c - first) * in.states;
@@ -201,8 +208,8 @@ void LoadStates(D d, const Real* from, const SelectiveScanInputs<Real>& in, int6
 }
 
 template <class D, typename Real = hn::TFromD<D>>
-void StoreStates(D d, const Real* from, const SelectiveScanInputs<Real>& in, int64_t s, int64_t first, int64_t end,
-                 Real* to) {
+HWY_INLINE void StoreStates(D d, const Real* from, const SelectiveScanInputs<Real>& in, int64_t s, int64_t first,
+                            int64_t end, Real* to) {
   if (to == nullptr) return;
   const int64_t lanes = hn::Lanes(d);
   for (int64_t c = first; c < end; c += lanes) {
@@ -218,20 +225,21 @@ int64_t SavedState(const SelectiveScanInputs<Real>& in, int64_t saved, int64_t c
   return (saved * lane_groups + c / kSelectiveScanLanes) * in.states * kSelectiveScanLanes + c % kSelectiveScanLanes;
 }
 
+// `in` and `out` are copies, so that what they hold can stay in registers: a store of a vector may change any other
+// object.
 template <bool kExtended, typename Real>
-void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs<Real>& out,
+void ForwardTask(const SelectiveScanInputs<Real> in, const SelectiveScanOutputs<Real> out,
                  const SelectiveScanGroup& group, int64_t first, int64_t end) {
   const ChannelTag<Real> d;
   const int64_t lanes = hn::Lanes(d);
   const int64_t N = in.states;
   const int64_t width = (end - first + lanes - 1) / lanes * lanes;
 
-  Scratch<Real> scratch(2 * width * N + 3 * width + 4 * kBlock * kPanel, 9);
+  Scratch<Real> scratch(2 * width * N + 2 * width + 4 * kBlock * kPanel, 8);
   Real* A = scratch.Take(width * N);  // [vectors, N, lanes], times 1 / ln 2
   Real* h = scratch.Take(width * N);  // [vectors, N, lanes]
   Real* D = scratch.Take(width);
   Real* bias = scratch.Take(width);
-  Real* largest_rate = scratch.Take(width);  // [vectors]
   Real* dt = scratch.Take(kBlock * kPanel);  // these: [vectors of the panel, tokens, lanes]
   Real* dx = scratch.Take(kBlock * kPanel);
   Real* y = scratch.Take(kBlock * kPanel);
@@ -239,7 +247,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
   LoadStates(d, in.A, in, 0, first, end, Real(1.4426950408889634), A);
   LoadVector(in.D, first, end, width, D);
   LoadVector(in.delta_bias, first, end, width, bias);
-  for (int64_t i = 0; i < width / lanes; ++i) largest_rate[i] = LargestRate(d, A + i * N * lanes, N);
+  const Real moderate_step = ModerateStep(d, A, width * N);
 
   int64_t saved = group.first_saved_state;
   for (int64_t s = group.first_sequence; s < group.end_sequence; ++s) {
@@ -250,6 +258,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
       const bool saves = out.block_states != nullptr && t0 > begin;
       for (int64_t panel = first; panel < end; panel += kPanel) {
         const int64_t panel_end = std::min(panel + kPanel, end);
+        auto largest_step = hn::Zero(d);
         for (int64_t t = 0; t < tokens; ++t) {
           for (int64_t c = panel; c < panel_end; c += lanes) {
             const size_t count = std::min(lanes, panel_end - c);
@@ -259,6 +268,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
                                 hn::Load(d, bias + (c - first)));
             auto slope = hn::Zero(d);
             if (in.delta_softplus) Softplus(d, dt_t, dt_t, slope);
+            largest_step = hn::Max(largest_step, hn::Abs(dt_t));
             hn::Store(dt_t, d, dt + at);
             hn::Store(hn::Mul(dt_t, u_t), d, dx + at);
             hn::Store(hn::Mul(hn::Load(d, D + (c - first)), u_t), d, y + at);
@@ -270,6 +280,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
           }
         }
 
+        const bool moderate = hn::GetLane(hn::MaxOfLanes(d, largest_step)) <= moderate_step;
         for (int64_t c = panel; c < panel_end; c += lanes) {
           const int64_t at = (c - panel) * kBlock;
           Real* h_c = h + (c - first) * N;
@@ -281,7 +292,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
           }
           const ForwardBlock<Real> block{dt + at, dx + at, y + at};
           const auto next = [&](const Real* rows, int64_t stride) {
-            return RowsAhead<Real>{rows + (t0 + tokens) * stride + c, stride};
+            return RowsAhead<Real>{rows + (t0 + kBlock) * stride + c, stride};
           };
           const auto u_next = next(in.u, in.u_stride);
           const RowsAhead<Real> ahead[] = {u_next, next(in.delta, in.delta_stride), next(out.y, out.y_stride),
@@ -291,7 +302,7 @@ void ForwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs
                 d, tokens, block, A + ((c - first) * N + n * lanes), in.B + t0 * in.B_stride + n, in.B_stride,
                 in.C + t0 * in.C_stride + n, in.C_stride, h_c + n * lanes, ahead[n / kTogether % 4]);
           };
-          if (IsModerate(d, tokens, block.dt, largest_rate[(c - first) / lanes])) {
+          if (moderate) {
             ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });
           } else {
             ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::true_type(), states, n); });

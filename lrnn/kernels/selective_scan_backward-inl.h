@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "lrnn/kernels/selective_scan-inl.h"
+#include "lrnn/kernels/sum_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels::HWY_NAMESPACE {
@@ -55,7 +56,7 @@ HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& b
     hn::Store(h_t[i], d, h + i * lanes);
   }
   for (int64_t t = 0; t < tokens; ++t) {
-    __builtin_prefetch(ahead[0].first + t * ahead[0].stride);
+    __builtin_prefetch(ahead[0].first + t * ahead[0].stride, 0, 2);
     const auto dt = hn::Load(d, block.dt + t * lanes);
     const auto dx = hn::Load(d, block.dx + t * lanes);
     LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
@@ -64,15 +65,10 @@ HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& b
       hn::Store(e_t, d, e + t * step + i * lanes);
       hn::Store(h_t[i], d, h + (t + 1) * step + i * lanes);
     }
-  }
-  if (block.y != nullptr) {
-    for (int64_t t = 0; t < tokens; ++t) {
-      auto y = hn::Load(d, block.y + t * lanes);
-      LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) {
-        y = hn::MulAdd(hn::Load(d, h + (t + 1) * step + i * lanes), hn::Set(d, C[t * C_stride + i]), y);
-      }
-      hn::Store(y, d, block.y + t * lanes);
-    }
+    if (block.y == nullptr) continue;
+    auto y = hn::Load(d, block.y + t * lanes);
+    LRNN_UNROLL_STATES for (int i = 0; i < kStates; ++i) y = hn::MulAdd(h_t[i], hn::Set(d, C[t * C_stride + i]), y);
+    hn::Store(y, d, block.y + t * lanes);
   }
 
   V g[kStates];  // the gradient of h_t, without what y_t adds to it
@@ -82,7 +78,7 @@ HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& b
     dA_sum[i] = hn::Load(d, dA + i * lanes);
   }
   for (int64_t t = tokens - 1; t >= 0; --t) {
-    __builtin_prefetch(ahead[1].first + t * ahead[1].stride);
+    __builtin_prefetch(ahead[1].first + t * ahead[1].stride, 0, 2);
     const auto gy = hn::Load(d, block.gy + t * lanes);
     const auto dt = hn::Load(d, block.dt + t * lanes);
     const auto dx = hn::Load(d, block.dx + t * lanes);
@@ -110,11 +106,23 @@ HWY_INLINE void BackwardStates(D d, int64_t tokens, const BackwardBlock<Real>& b
   }
 }
 
+// to[i] = the sum of the vector at v + i * stride, i < count.
+template <class D, typename Real = hn::TFromD<D>>
+HWY_INLINE void SumLanes(D d, int64_t count, const Real* HWY_RESTRICT v, int64_t stride, Real* HWY_RESTRICT to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    hn::Vec<D> four[4];
+    LRNN_UNROLL_STATES for (int k = 0; k < 4; ++k) four[k] = hn::Load(d, v + (i + k) * stride);
+    SumLanesOfFour(four, to + i);
+  }
+  for (; i < count; ++i) to[i] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, v + i * stride)));
+}
+
 // dB and dC: [T, N], the sums over this tile's channels. dA: [D, N], dD, ddelta_bias: [D], the sums over this group's
 // tokens.
 template <bool kExtended, typename Real>
-void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradInputs<Real>& grad,
-                  const SelectiveScanGradOutputs<Real>& out, const SelectiveScanGroup& group, int64_t first,
+void BackwardTask(const SelectiveScanInputs<Real> in, const SelectiveScanGradInputs<Real> grad,
+                  const SelectiveScanGradOutputs<Real> out, const SelectiveScanGroup& group, int64_t first,
                   int64_t end) {
   const ChannelTag<Real> d;
   const int64_t lanes = hn::Lanes(d);
@@ -122,15 +130,14 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
   const int64_t width = (end - first + lanes - 1) / lanes * lanes;
 
   Scratch<Real> scratch(
-      4 * width * N + 5 * width + (2 * N + 2 * kTogether) * kBlock * lanes + kTogether * lanes + 9 * kBlock * kPanel,
-      21);
+      4 * width * N + 4 * width + (2 * N + 2 * kTogether) * kBlock * lanes + kTogether * lanes + 9 * kBlock * kPanel,
+      20);
   Real* A = scratch.Take(width * N);   // [vectors, N, lanes], times 1 / ln 2
   Real* h = scratch.Take(width * N);   // the initial state of a sequence
   Real* gh = scratch.Take(width * N);  // gradient of the state between blocks
   Real* dA = scratch.Take(width * N);
   Real* D = scratch.Take(width);
   Real* bias = scratch.Take(width);
-  Real* largest_rate = scratch.Take(width);  // [vectors]
   Real* dD = scratch.Take(width);
   Real* dbias = scratch.Take(width);
   Real* sums = scratch.Take(2 * N * kBlock * lanes);  // [N, tokens, dB and dC, lanes]
@@ -148,13 +155,13 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
   LoadStates(d, in.A, in, 0, first, end, Real(1.4426950408889634), A);
   LoadVector(in.D, first, end, width, D);
   LoadVector(in.delta_bias, first, end, width, bias);
-  for (int64_t i = 0; i < width / lanes; ++i) largest_rate[i] = LargestRate(d, A + i * N * lanes, N);
+  const Real moderate_step = ModerateStep(d, A, width * N);
   std::fill_n(dA, width * N, Real(0));
   std::fill_n(dD, width, Real(0));
   std::fill_n(dbias, width, Real(0));
 
-  int64_t saved = group.first_saved_state;  // of the sequence's first saved state
-  for (int64_t s = group.first_sequence; s < group.end_sequence; ++s) {
+  int64_t saved = group.end_saved_state;  // of the last saved state that was used
+  for (int64_t s = group.end_sequence - 1; s >= group.first_sequence; --s) {
     const int64_t begin = in.cu_seqlens[s];
     const int64_t length = in.cu_seqlens[s + 1] - begin;
     LoadStates(d, in.initial_state, in, s, first, end, Real(1), h);
@@ -163,9 +170,11 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
     for (int64_t b = (length + kBlock - 1) / kBlock - 1; b >= 0; --b) {
       const int64_t t0 = begin + b * kBlock;
       const int64_t tokens = std::min(kBlock, begin + length - t0);
+      if (b > 0) --saved;
       std::fill_n(sums, 2 * N * kBlock * lanes, Real(0));
       for (int64_t panel = first; panel < end; panel += kPanel) {
         const int64_t panel_end = std::min(panel + kPanel, end);
+        auto largest_step = hn::Zero(d);
         for (int64_t t = 0; t < tokens; ++t) {
           for (int64_t c = panel; c < panel_end; c += lanes) {
             const size_t count = std::min(lanes, panel_end - c);
@@ -175,6 +184,7 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
                                 hn::Load(d, bias + (c - first)));
             auto slope = hn::Set(d, Real(1));
             if (in.delta_softplus) Softplus(d, dt_t, dt_t, slope);
+            largest_step = hn::Max(largest_step, hn::Abs(dt_t));
             hn::Store(u_t, d, u + at);
             hn::Store(dt_t, d, dt + at);
             hn::Store(slope, d, dt_slope + at);
@@ -193,39 +203,37 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
           }
         }
 
-        for (int64_t c = panel; c < panel_end; c += lanes) {
-          const int64_t at = (c - panel) * kBlock;
-          const int64_t at_state = (c - first) * N;
-          const BackwardBlock<Real> block{dt + at,  dx + at,  gy + at, out.dz != nullptr ? y + at : nullptr,
-                                          gdx + at, gdt + at, block_h, block_e};
-          const Real* h_before = b > 0 ? grad.block_states + SavedState(in, saved + b - 1, c) : h + at_state;
-          const int64_t h_stride = b > 0 ? kSelectiveScanLanes : lanes;
-          // The next block is the one before this.
-          const auto next = [&](const Real* rows, int64_t stride) {
-            return RowsAhead<Real>{rows + (b > 0 ? t0 - kBlock : t0) * stride + c, stride};
-          };
-          const auto u_next = next(in.u, in.u_stride);
-          const auto states_next =
-              RowsAhead<Real>{grad.block_states + SavedState(in, saved + b - 2, c), kSelectiveScanLanes};
-          const RowsAhead<Real> ahead[] = {u_next,
-                                           next(in.delta, in.delta_stride),
-                                           next(grad.dy, grad.dy_stride),
-                                           b > 1 ? states_next : u_next,
-                                           next(out.du, in.channels),
-                                           next(out.ddelta, in.channels),
-                                           in.z != nullptr ? next(in.z, in.z_stride) : u_next,
-                                           out.dz != nullptr ? next(out.dz, in.channels) : u_next};
-          const auto scan = [&](auto clamp, auto states, int64_t n) HWY_ATTR {
+        const bool moderate = hn::GetLane(hn::MaxOfLanes(d, largest_step)) <= moderate_step;
+        const auto scan = [&](auto clamp, auto states, int64_t n) HWY_ATTR {
+          for (int64_t c = panel; c < panel_end; c += lanes) {
+            const int64_t at = (c - panel) * kBlock;
+            const int64_t at_state = (c - first) * N;
+            const BackwardBlock<Real> block{dt + at,  dx + at,  gy + at, out.dz != nullptr ? y + at : nullptr,
+                                            gdx + at, gdt + at, block_h, block_e};
+            const Real* h_before = b > 0 ? grad.block_states + SavedState(in, saved, c) : h + at_state;
+            const int64_t h_stride = b > 0 ? kSelectiveScanLanes : lanes;
+            const auto before = [&](const Real* rows, int64_t stride) {
+              return RowsAhead<Real>{rows + (t0 - kBlock) * stride + c, stride};
+            };
+            const auto u_before = before(in.u, in.u_stride);
+            const RowsAhead<Real> ahead[] = {u_before,
+                                             before(in.delta, in.delta_stride),
+                                             before(grad.dy, grad.dy_stride),
+                                             {grad.block_states + SavedState(in, saved - 1, c), kSelectiveScanLanes},
+                                             before(out.du, in.channels),
+                                             before(out.ddelta, in.channels),
+                                             in.z != nullptr ? before(in.z, in.z_stride) : u_before,
+                                             out.dz != nullptr ? before(out.dz, in.channels) : u_before};
             BackwardStates<kExtended, clamp.value, states.value>(
                 d, tokens, block, A + at_state + n * lanes, in.B + t0 * in.B_stride + n, in.B_stride,
                 in.C + t0 * in.C_stride + n, in.C_stride, h_before + n * h_stride, h_stride, gh + at_state + n * lanes,
                 dA + at_state + n * lanes, sums + n * kBlock * 2 * lanes, ahead + n / kTogether * 2 % 8);
-          };
-          if (IsModerate(d, tokens, block.dt, largest_rate[(c - first) / lanes])) {
-            ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });
-          } else {
-            ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::true_type(), states, n); });
           }
+        };
+        if (moderate) {
+          ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::false_type(), states, n); });
+        } else {
+          ForAllStates(N, [&](auto states, int64_t n) HWY_ATTR { scan(std::true_type(), states, n); });
         }
 
         const auto ln2 = hn::Set(d, Real(0.6931471805599453));
@@ -253,14 +261,10 @@ void BackwardTask(const SelectiveScanInputs<Real>& in, const SelectiveScanGradIn
         }
       }
       for (int64_t t = 0; t < tokens; ++t) {
-        for (int64_t n = 0; n < N; ++n) {
-          const Real* dBC = sums + (n * kBlock + t) * 2 * lanes;
-          out.dB[(t0 + t) * N + n] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, dBC)));
-          out.dC[(t0 + t) * N + n] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, dBC + lanes)));
-        }
+        SumLanes(d, N, sums + t * 2 * lanes, kBlock * 2 * lanes, out.dB + (t0 + t) * N);
+        SumLanes(d, N, sums + (t * 2 + 1) * lanes, kBlock * 2 * lanes, out.dC + (t0 + t) * N);
       }
     }
-    saved += SelectiveScanSavedStates(length);
     StoreStates(d, gh, in, s, first, end, out.dinitial_state);
   }
   StoreStates(d, dA, in, 0, first, end, out.dA);

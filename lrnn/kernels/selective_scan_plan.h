@@ -20,7 +20,8 @@ inline int64_t SelectiveScanSavedStates(int64_t length) { return length > 0 ? (l
 struct SelectiveScanGroup {
   int64_t first_sequence = 0;
   int64_t end_sequence = 0;
-  int64_t first_saved_state = 0;  // index of the first state that the group's sequences save
+  int64_t first_saved_state = 0;  // the states that the group's sequences save
+  int64_t end_saved_state = 0;
 };
 
 struct SelectiveScanPlan {
@@ -37,8 +38,9 @@ struct SelectiveScanPlan {
       saved_states += SelectiveScanSavedStates(cu_seqlens[s + 1] - cu_seqlens[s]);
       if (s + 1 == sequences || cu_seqlens[s + 1] - cu_seqlens[group.first_sequence] >= group_tokens) {
         group.end_sequence = s + 1;
+        group.end_saved_state = saved_states;
         groups.push_back(group);
-        group = {s + 1, s + 1, saved_states};
+        group = {s + 1, s + 1, saved_states, saved_states};
       }
     }
     // A wide tile reads longer pieces of each row and writes fewer partial sums of dB and dC; few groups need more
