@@ -435,8 +435,8 @@ class ForwardPass {
   }
 
   // With S, p = S^T k and f = e all over a:
-  //   f_c = v_c / a_c - p_c - sum_{b < c} (k_c . k_b) beta_b f_b   w_c = beta_c f_c   e_c = a_c f_c   o_r = scale a_c
-  //   S^T q_r
+  //   f_c = v_c / a_c - p_c - sum_{b < c} (k_c . k_b) beta_b f_b
+  //   w_c = beta_c f_c   e_c = a_c f_c   o_r = scale a_c S^T q_r
   // kWhole: there are kSteps steps, and all columns of the tile exist.
   template <bool kWhole, int kReads>
   HWY_NOINLINE void RunTile(const StepBlock<T>& block, int64_t tile) {
