@@ -36,17 +36,16 @@ template <typename T>
 void Forward(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T* final_state,
              const DeltaRuleSaved<T>& saved, const SequenceGroup& group, const HeadRange& heads,
              const int64_t* first_saved) {
-  const BlankRows<T> blank(shape.key_width, shape.value_width);
   std::vector<ForwardPass<T>> passes;
   passes.reserve(heads.count());
   for (int64_t head = heads.begin; head < heads.end; ++head) {
-    passes.emplace_back(shape, in, o, final_state, saved, head, blank);
+    passes.emplace_back(shape, in, o, final_state, saved, head);
   }
   for (int64_t i = group.begin; i < group.end; ++i) {
     for (ForwardPass<T>& pass : passes) pass.Start(i, first_saved[i]);
     for (bool runs = true; runs;) {
       runs = false;
-      for (ForwardPass<T>& pass : passes) runs |= pass.RunBlock();
+      for (ForwardPass<T>& pass : passes) runs |= pass.RunNext();
     }
     for (ForwardPass<T>& pass : passes) pass.Finish();
   }

@@ -61,7 +61,7 @@ inline int64_t SavedStates(int64_t chunks, int64_t key_width) {
   return chunks == 0 ? 0 : (chunks - 1) / SaveEvery(key_width);
 }
 
-// States that are in the first-level cache together. Heads with such states take turns, a pair of steps each (in the
+// States that are in the first-level cache together. Heads with such states take turns, a sweep each (in the
 // backward pass all steps since a saved state): what one waits for hides behind another's work, and whole rows of
 // [T, H, K] are read, which the machine prefetches.
 inline int64_t StatesInCache(const DeltaRuleShape& shape, size_t element) {

@@ -1,12 +1,13 @@
 // The forward pass of the delta rule for one sequence and one head, compiled once for each SIMD target.
 // docs/math/delta_rule.md derives it.
 //
-// Lanes run over the columns of S, which evolve independently given (k, beta, decay). Two Householder steps share one
-// sweep over a tile of columns: a row of S is loaded, updated by both, read by the queries after each, read by the keys
-// of the next two steps, and stored.
+// Lanes run over the columns of S, which evolve independently given (k, beta, decay). Two Householder steps, or four
+// where there are registers for them, share one sweep over a tile of columns: a row of S is loaded, updated by each,
+// read by the queries after each, read by the keys of the steps of the next sweep, and stored.
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "lrnn/kernels/delta_rule.h"
 #include "lrnn/kernels/delta_rule_chunk-inl.h"
@@ -22,120 +23,180 @@ HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
-// A tile of columns is two vectors wide: the vectors of both updates and of all four reads are 12 of 16 registers.
+// A tile of columns is two vectors wide, and so many Householder steps share a sweep: the vectors of their updates and
+// of the reads with their queries and with the next keys are 12 of 16 registers, or 24 of 32.
 constexpr int kVectors = 2;
+constexpr int kSteps = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3 ? 2 : 4;
 
-// For each row i of a tile S: [K, tile]:
-//   S_i <- S_i + k_0i w_0      o_0 <- o_0 + q_0i S_i
-//   S_i <- S_i + k_1i w_1      o_1 <- o_1 + q_1i S_i      p_c <- p_c + next_ci S_i
-template <bool kRead0, bool kRead1, typename T>
-HWY_INLINE void Sweep(int64_t K, const T* const (&k)[2], const T* const (&q)[2], const T* const (&next)[2],
-                      const Vector<T> (&w)[2][kVectors], T* HWY_RESTRICT S, Vector<T> (&o)[2][kVectors],
-                      Vector<T> (&p)[2][kVectors]) {
+// Which steps of a sweep are followed by a read, a bit each.
+constexpr int kAllReads = (1 << kSteps) - 1;
+constexpr bool ReadsAfter(int reads, int step) { return reads >> step & 1; }
+// How many steps before it are.
+constexpr int ReadsBefore(int reads, int step) {
+  int count = 0;
+  for (int c = 0; c < step; ++c) count += ReadsAfter(reads, c);
+  return count;
+}
+
+// Lines of memory that will be needed: at so many distances from a row.
+template <typename T>
+struct LinesAhead {
+  const T* row;
+  const int64_t* distances;
+  int64_t count;
+};
+constexpr int kArraysAhead = 5;
+
+// For each row i of a tile S: [K, tile], and each step c
+//   S_i <- S_i + k_ci w_c, then, if the step is read, o_r <- o_r + q_ri S_i for the next r
+// and in the end p_c <- p_c + next_ci S_i. Rows of keys and of queries lie `row` apart.
+// Between rows the lines ahead are asked for, one at a time: a burst would hold up the loads behind it.
+template <int kReads, typename T>
+HWY_INLINE void Sweep(int64_t K, const T* HWY_RESTRICT k, const T* HWY_RESTRICT q, const T* HWY_RESTRICT next,
+                      int64_t row, const Vector<T> (&w)[kSteps][kVectors], const LinesAhead<T> (&ahead)[kArraysAhead],
+                      T* HWY_RESTRICT S, Vector<T> (&o)[kSteps][kVectors], Vector<T> (&p)[kSteps][kVectors]) {
   const Tag<T> d;
   const int64_t lanes = LanesOf<T>();
-  LRNN_UNROLL for (int c = 0; c < 2; ++c) {
+  LRNN_UNROLL for (int c = 0; c < kSteps; ++c) {
     LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[c][j] = p[c][j] = hn::Zero(d);
   }
-  const T* HWY_RESTRICT k0 = k[0];
-  const T* HWY_RESTRICT k1 = k[1];
-  const T* HWY_RESTRICT q0 = q[0];
-  const T* HWY_RESTRICT q1 = q[1];
-  const T* HWY_RESTRICT next0 = next[0];
-  const T* HWY_RESTRICT next1 = next[1];
-  _Pragma("GCC unroll 2") for (int64_t i = 0; i < K; ++i, S += kVectors * lanes) {
-    Vector<T> s[kVectors];
-    auto x = hn::Set(d, k0[i]);
-    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) s[j] = hn::MulAdd(x, w[0][j], hn::Load(d, S + j * lanes));
-    if constexpr (kRead0) {
-      x = hn::Set(d, q0[i]);
-      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[0][j] = hn::MulAdd(x, s[j], o[0][j]);
+  if (K == 0) return;
+  using Row = Vector<T>[kVectors];  // of S
+  const auto load = [&](Row& s, int64_t i) HWY_ATTR {
+    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) s[j] = hn::Load(d, S + (i * kVectors + j) * lanes);
+  };
+  const auto update = [&](Row& s, int c, int64_t i) HWY_ATTR {
+    const auto x = hn::Set(d, k[c * row + i]);
+    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) s[j] = hn::MulAdd(x, w[c][j], s[j]);
+  };
+  const auto read = [&](const Row& s, int c, int64_t i) HWY_ATTR {
+    if (!ReadsAfter(kReads, c)) return;
+    const int r = ReadsBefore(kReads, c);
+    const auto x = hn::Set(d, q[r * row + i]);
+    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[r][j] = hn::MulAdd(x, s[j], o[r][j]);
+  };
+  const auto finish = [&](const Row& s, int64_t i) HWY_ATTR {
+    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) hn::Store(s[j], d, S + (i * kVectors + j) * lanes);
+    LRNN_UNROLL for (int c = 0; c < kSteps; ++c) {
+      const auto x = hn::Set(d, next[c * row + i]);
+      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) p[c][j] = hn::MulAdd(x, s[j], p[c][j]);
     }
-    x = hn::Set(d, k1[i]);
-    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
-      s[j] = hn::MulAdd(x, w[1][j], s[j]);
-      hn::Store(s[j], d, S + j * lanes);
+  };
+  // The last two of four steps run a row behind the first two: an update waits for the one before, and would hold up
+  // what follows it.
+  constexpr bool kBehind = kSteps > 2;
+  Row s, above;
+  const auto run = [&](int64_t i) HWY_ATTR {
+    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) above[j] = s[j];
+    load(s, i);
+    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
+      if constexpr (kBehind) update(above, c + 2, i - 1);
+      update(s, c, i);
+      if constexpr (kBehind) read(above, c + 2, i - 1);
+      read(s, c, i);
     }
-    if constexpr (kRead1) {
-      x = hn::Set(d, q1[i]);
-      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) o[1][j] = hn::MulAdd(x, s[j], o[1][j]);
+    kBehind ? finish(above, i - 1) : finish(s, i);
+  };
+  int64_t i = 0;
+  if constexpr (kBehind) {
+    load(s, 0);
+    LRNN_UNROLL for (int c = 0; c < 2; ++c) update(s, c, 0), read(s, c, 0);
+    i = 1;
+  }
+  _Pragma("GCC unroll 1") for (const LinesAhead<T>& lines : ahead) {
+    int64_t line = 0;
+    for (; line < lines.count && i < K; ++line, ++i) {
+      __builtin_prefetch(lines.row + lines.distances[line]);
+      run(i);
     }
-    x = hn::Set(d, next0[i]);
-    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) p[0][j] = hn::MulAdd(x, s[j], p[0][j]);
-    x = hn::Set(d, next1[i]);
-    LRNN_UNROLL for (int j = 0; j < kVectors; ++j) p[1][j] = hn::MulAdd(x, s[j], p[1][j]);
+    for (; line < lines.count; ++line) __builtin_prefetch(lines.row + lines.distances[line]);
+  }
+  for (; i < K; ++i) run(i);
+  if constexpr (kBehind) {
+    LRNN_UNROLL for (int c = 2; c < kSteps; ++c) update(s, c, K - 1), read(s, c, K - 1);
+    finish(s, K - 1);
   }
 }
 
-// Up to two consecutive Householder steps of a sequence. The state is held as S / a, a the product of the decays since
-// it was last brought to S, so that a decay costs nothing per element.
+// k_c . k_b for b < c lies at KeyProduct(c, b) of so many numbers.
+constexpr int KeyProduct(int c, int b) { return c * (c - 1) / 2 + b; }
+constexpr int kKeyProducts = 8;
+
+// Consecutive Householder steps of a sequence that share a sweep. The state is held as S / a, a the product of the
+// decays since it was last brought to S, so that a decay costs nothing per element.
 template <typename T>
-struct StepPair {
-  int64_t count;  // 0 to 2; none: the state is only read with the next keys
-  T fold;         // the held state is multiplied by this first; 1: nothing to do
-  T a[2];         // at each step
-  T beta_over_a[2];
-  T scale[2];        // of a read: that of all reads times a
-  T key_key;         // k_0 . k_1
-  const T* k[2];     // rows of each step, from here on
-  const T* next[2];  // the keys of the next two steps
-  const T* v[2];
-  T* errors[2];
-  const T* q[2];  // null: nothing is read after the step
-  T* o[2];
+struct StepBlock {
+  int64_t count;     // up to kSteps; none: the state is only read with the next keys
+  int reads;         // after which steps
+  T fold;            // the held state is multiplied by this first; 1: nothing to do
+  T a[kSteps];       // at each step
+  T over_a[kSteps];  // 1 / a
+  T beta[kSteps];
+  T scale[kSteps];  // of each read: that of all reads times a
+  // Rows of the first step, of the first key after the block, of the first read.
+  const T *k, *next, *q;
+  int64_t row;                 // from one of them to the one below
+  const T *k_ahead, *q_ahead;  // those of the first step and of the first read of a block to come
+  const T* v;
+  T* errors;  // or null
+  T* o;
 };
 
-// Stand-ins for rows that a pair of steps does not have.
+// The products of kSteps rows of K numbers, `row` apart.
 template <typename T>
-class BlankRows {
- public:
-  // One more than needed: the allocator refuses 0 elements.
-  BlankRows(int64_t K, int64_t V) : zeros_(hwy::AllocateAligned<T>(K + 1)), unwanted_(hwy::AllocateAligned<T>(V + 1)) {
-    std::fill_n(zeros_.get(), K, T{0});
-  }
-  const T* zeros() const { return zeros_.get(); }  // [K]
-  T* unwanted() const { return unwanted_.get(); }  // [V], where a row goes that nobody reads
-
- private:
-  hwy::AlignedFreeUniquePtr<T[]> zeros_, unwanted_;
-};
-
-// x . y
-template <typename T>
-HWY_INLINE T DotOfRows(int64_t size, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
+HWY_INLINE void SetKeyProducts(int64_t K, const T* HWY_RESTRICT k, int64_t row, T* HWY_RESTRICT products) {
   const Tag<T> d;
   const int64_t lanes = LanesOf<T>();
-  auto sum = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= size; i += lanes) sum = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), sum);
-  if (i < size) sum = hn::MulAdd(LoadSome(x + i, size - i), LoadSome(y + i, size - i), sum);
-  return SumLanes<T>(sum);
+  Vector<T> sum[kKeyProducts];
+  LRNN_UNROLL for (int i = 0; i < kKeyProducts; ++i) sum[i] = hn::Zero(d);
+  const auto add = [&](auto load) HWY_ATTR {
+    Vector<T> x[kSteps];
+    LRNN_UNROLL for (int c = 0; c < kSteps; ++c) {
+      x[c] = load(k + c * row);
+      LRNN_UNROLL for (int b = 0; b < c; ++b) { sum[KeyProduct(c, b)] = hn::MulAdd(x[c], x[b], sum[KeyProduct(c, b)]); }
+    }
+  };
+  int64_t left = K;
+  for (; left >= lanes; left -= lanes, k += lanes) add([&](const T* from) HWY_ATTR { return hn::LoadU(d, from); });
+  if (left > 0) add([&](const T* from) HWY_ATTR { return LoadSome(from, left); });
+  if constexpr (kSteps == 2) {
+    products[0] = SumLanes<T>(sum[0]);
+  } else {
+    SumLanesOfFour<T>(sum, products);
+    SumLanesOfFour<T>(sum + 4, products + 4);
+  }
 }
 
-// The forward pass of one head, sequence by sequence: Start, RunBlock until the sequence is at its end, Finish.
+// The forward pass of one head, sequence by sequence: Start, RunNext until the sequence is at its end, Finish.
 template <typename T>
 class ForwardPass {
  public:
   ForwardPass(const DeltaRuleShape& shape, const DeltaRuleInputs<T>& in, T* o, T* final_state,
-              const DeltaRuleSaved<T>& saved, int64_t head, const BlankRows<T>& blank)
+              const DeltaRuleSaved<T>& saved, int64_t head)
       : shape_(shape),
         in_(in),
         out_(o),
         final_state_(final_state),
         saved_(saved),
-        blank_(blank),
         at_(shape, head),
         plan_(shape.householders),
         tile_(kVectors * LanesOf<T>()),
         tiles_((at_.V + tile_ - 1) / tile_),
-        pairs_(StatesInCache(shape, sizeof(T)) > 0 ? 1 : kMostPairs),
         key_row_(at_.H * at_.K),
         value_row_(at_.H * at_.V),
-        tokens_ahead_((kStepsAhead + plan_.n - 1) / plan_.n),
-        steps_ahead_(tokens_ahead_ * plan_.n) {
-    scratch_ = hwy::AllocateAligned<T>(tiles_ * tile_ * (at_.K + 2));
+        key_lines_(at_.K, key_row_, tiles_),
+        value_lines_(at_.V, value_row_, tiles_),
+        row_(at_.K + 64 / sizeof(T)) {
+    const int64_t tokens_ahead = (kStepsAhead + plan_.n - 1) / plan_.n;
+    queries_ahead_ = tokens_ahead * key_row_, outputs_ahead_ = tokens_ahead * value_row_;
+    keys_ahead_ = queries_ahead_ * plan_.n, values_ahead_ = outputs_ahead_ * plan_.n;
+    const int64_t p_size = kSteps * tiles_ * tile_;
+    scratch_ = hwy::AllocateAligned<T>(tiles_ * tile_ * at_.K + p_size + 3 * kSteps * row_ + 2 * kKeyProducts);
     S_ = scratch_.get();
     p_ = S_ + tiles_ * tile_ * at_.K;
+    products_ = p_ + p_size;
+    next_products_ = products_ + kKeyProducts;
+    copies_ = next_products_ + kKeyProducts;
   }
 
   void Start(int64_t sequence, int64_t first_saved) {
@@ -151,18 +212,20 @@ class ForwardPass {
     k_ = in_.k + at_.k(first_step), v_ = in_.v + at_.v(first_step), beta_ = in_.beta + at_.beta(first_step);
     q_ = in_.q + at_.q(first_token_), o_ = out_ + at_.o(first_token_);
     LoadState(in_.initial_state ? in_.initial_state + at_.state(sequence) : nullptr);
-    std::fill_n(p_, tiles_ * tile_ * 2, T{0});
-    if (in_.initial_state && steps_ > 0) RunPairs(0);  // p of the first pair
+    std::fill_n(p_, tiles_ * tile_ * kSteps, T{0});
+    if (steps_ == 0) return;
+    // p and the products of the keys of the first block.
+    in_.initial_state ? RunBlock(0) : SetFirstProducts();
   }
 
-  // Runs the next pairs of steps; false: there are none.
-  bool RunBlock() {
+  // Runs the next steps; false: there are none.
+  bool RunNext() {
     if (step_ == steps_) return false;
     // States are saved between blocks.
     const int64_t next = (next_saved_ + 1) * SaveEvery(at_.K);
     const bool saves = saved_.states && next < chunks_;
     const int64_t end = saves ? plan_.FirstStep(next) : steps_;
-    RunPairs(end);
+    RunBlock(end);
     if (saves && step_ == end) StoreState(saved_.states + at_.state(first_saved_ + next_saved_++));
     return true;
   }
@@ -172,9 +235,21 @@ class ForwardPass {
   }
 
  private:
-  // A state that does not stay in the first-level cache is swept tile by tile, so many pairs of steps each.
-  static constexpr int64_t kMostPairs = 4;
   static constexpr int64_t kStepsAhead = 8;
+
+  // The lines of kSteps rows, and how many of them are asked for with each tile.
+  struct RowLines {
+    RowLines(int64_t size, int64_t row, int64_t tiles) {
+      constexpr int64_t kLine = 64 / sizeof(T);
+      of_row = (size + kLine - 1) / kLine;
+      share = (kSteps * of_row + tiles - 1) / tiles;
+      for (int64_t c = 0; c < kSteps; ++c) {
+        for (int64_t i = 0; i < of_row; ++i) distances.push_back(c * row + i * kLine);
+      }
+    }
+    int64_t of_row, share;
+    std::vector<int64_t> distances;  // from the first
+  };
 
   T* Tile(int64_t tile) { return S_ + tile * tile_ * at_.K; }
 
@@ -197,85 +272,127 @@ class ForwardPass {
     }
   }
 
-  // Runs the pairs of steps of a block, not beyond `end`. With end = 0, one pair without steps.
-  void RunPairs(int64_t end) {
-    StepPair<T> pairs[kMostPairs];
-    int64_t count = 0;
-    do {
-      const bool plain = plan_.n == 1 && !in_.decay && end - step_ >= 4;
-      plain ? SetPair<true>(end, pairs[count++]) : SetPair<false>(end, pairs[count++]);
-    } while (step_ < end && count < pairs_);
+  // Runs the next steps, not beyond `end`. With end = 0, none: p and products are set.
+  void RunBlock(int64_t end) {
+    StepBlock<T> block;
+    SetBlock(end, block);
     for (int64_t tile = 0; tile < tiles_; ++tile) {
-      for (int64_t i = 0; i < count; ++i) {
-        if (tile == 0) PrefetchAhead(pairs[i]);
-        RunPair(pairs[i], tile);
-      }
+      if (block.fold != T{1}) Fold(block.fold, tile);
+      block.count == kSteps && (tile + 1) * tile_ <= at_.V ? RunTile<true>(block, tile) : RunTile<false>(block, tile);
     }
+    std::swap(products_, next_products_);
   }
 
   // Far from where 1 / a, or a state over it, would leave the range of floats.
   static bool CanHold(T a) { return std::abs(a) > T{1} / (1 << 24) && std::abs(a) < T{1 << 24}; }
 
-  // The rows of a pair to come, of this sequence or the next.
-  HWY_INLINE void PrefetchAhead(const StepPair<T>& pair) const {
-    const int64_t keys = steps_ahead_ * key_row_, values = steps_ahead_ * value_row_;
-    const T* const errors[2] = {saved_.errors ? pair.errors[0] : pair.v[0], saved_.errors ? pair.errors[1] : pair.v[1]};
-    PrefetchRows({pair.k[0] + keys, pair.k[1] + keys}, at_.K);
-    PrefetchRows({pair.v[0] + values, pair.v[1] + values, errors[0] + values, errors[1] + values}, at_.V);
-    for (int c = 0; c < 2; ++c) {
-      if (!pair.q[c]) continue;
-      PrefetchRows({pair.q[c] + tokens_ahead_ * key_row_}, at_.K);
-      PrefetchRows({pair.o[c] + tokens_ahead_ * value_row_}, at_.V);
+  // Of `rows` rows of a block to come, a tile's share of the lines.
+  HWY_INLINE LinesAhead<T> Ahead(const T* first, const RowLines& lines, int rows, int64_t tile) const {
+    const int64_t count = rows * lines.of_row, begin = std::min(tile * lines.share, count);
+    return {first, lines.distances.data() + begin, std::min(lines.share, count - begin)};
+  }
+
+  // The next steps, not beyond `end`.
+  HWY_INLINE void SetBlock(int64_t end, StepBlock<T>& block) {
+    block.k = k_, block.v = v_, block.q = q_, block.o = o_;
+    block.k_ahead = k_ + keys_ahead_, block.q_ahead = q_ + queries_ahead_;
+    block.errors = saved_.errors ? saved_.errors + (v_ - in_.v) : nullptr;
+    block.row = key_row_;
+    block.fold = 1;
+    if (!SetTokens(end, block)) SetSteps(end, block);
+    const int reads = ReadsBefore(block.reads, kSteps);
+    step_ += block.count, token_ += reads;
+    k_ += block.count * key_row_, v_ += block.count * value_row_, beta_ += block.count * at_.H;
+    q_ += reads * key_row_, o_ += reads * value_row_;
+    block.next = k_;
+    const int64_t left = steps_ - step_;
+    if (block.count < kSteps || left < kSteps) {
+      block.k = CopyRows(block.k, block.count, copies_);
+      block.next = CopyRows(k_, left, copies_ + kSteps * row_);
+      block.q = CopyRows(block.q, reads, copies_ + 2 * kSteps * row_);
+      block.row = row_;
     }
   }
 
-  // The next pair of steps. kPlain: each step is a token, nothing decays, and there are at least four of them.
-  template <bool kPlain>
-  HWY_INLINE void SetPair(int64_t end, StepPair<T>& pair) {
-    const T *k = k_, *v = v_, *beta = beta_, *q = q_;
-    T* o = o_;
-    const int64_t key_row = key_row_, value_row = value_row_;
-    pair.count = kPlain ? 2 : std::min<int64_t>(2, end - step_);
-    pair.fold = 1;
-    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
-      if constexpr (!kPlain) {
-        pair.a[c] = pair.beta_over_a[c] = pair.scale[c] = 0;
-        pair.q[c] = nullptr;
-        pair.k[c] = blank_.zeros();
-        pair.v[c] = pair.errors[c] = pair.o[c] = blank_.unwanted();
-        if (c >= pair.count) continue;
-        if (in_.decay && step_of_token_ == 0 && !Decay(c == 0, pair.fold)) {
-          pair.count = 1;
-          continue;
-        }
-      }
-      pair.a[c] = a_;
-      pair.beta_over_a[c] = in_.decay ? *beta / a_ : *beta;
-      pair.k[c] = k;
-      pair.v[c] = v;
-      pair.errors[c] = saved_.errors ? saved_.errors + (v - in_.v) : blank_.unwanted();
-      k += key_row, v += value_row, beta += at_.H;
-      if (kPlain || ++step_of_token_ == plan_.n) {
-        pair.scale[c] = in_.scale * a_;
-        pair.q[c] = q;
-        pair.o[c] = o;
-        q += key_row, o += value_row, ++token_;
-        step_of_token_ = 0;
-      }
-    }
-    k_ = k, v_ = v, beta_ = beta, q_ = q, o_ = o, step_ += pair.count;
-    pair.key_key = pair.count == 2 ? DotOfRows(at_.K, pair.k[0], pair.k[1]) : T{0};
-    pair.next[0] = kPlain || step_ < steps_ ? k : blank_.zeros();
-    pair.next[1] = kPlain || step_ + 1 < steps_ ? k + key_row : blank_.zeros();
+  void SetFirstProducts() {
+    const bool whole = steps_ >= kSteps;
+    SetKeyProducts(at_.K, whole ? k_ : CopyRows(k_, steps_, copies_), whole ? key_row_ : row_, products_);
   }
 
-  // Takes the next token's decay into a_, or into what the state is multiplied with if that can be; false: it cannot be
-  // here, and the token has to start a pair.
-  HWY_INLINE bool Decay(bool starts_pair, T& fold) {
-    const T a = a_ * in_.decay[at_.decay(token_)];
+  // `count` rows, then rows of zeros.   to: [kSteps, row]
+  const T* CopyRows(const T* rows, int64_t count, T* to) const {
+    const Tag<T> d;
+    const int64_t lanes = LanesOf<T>(), whole = at_.K / lanes * lanes;
+    for (int64_t c = 0; c < kSteps; ++c) {
+      const T* from = rows + c * key_row_;
+      T* row = to + c * row_;
+      if (c >= count) {
+        std::fill_n(row, at_.K, T{0});
+        continue;
+      }
+      for (int64_t i = 0; i < whole; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, row + i);
+      for (int64_t i = whole; i < at_.K; ++i) row[i] = from[i];
+    }
+    return to;
+  }
+
+  // What a block of tokens of one step each needs to know of each, if the state can be held through all decays.
+  HWY_INLINE bool SetTokens(int64_t end, StepBlock<T>& block) {
+    if (plan_.n > 1 || end - step_ < kSteps) return false;
+    block.count = kSteps;
+    block.reads = kAllReads;
+    const T* beta = beta_;
+    if (!in_.decay) {
+      LRNN_UNROLL for (int c = 0; c < kSteps; ++c, beta += at_.H) {
+        block.a[c] = block.over_a[c] = 1;
+        block.beta[c] = *beta;
+        block.scale[c] = in_.scale;
+      }
+      return true;
+    }
+    const T* decay = in_.decay + at_.decay(token_);
+    T a = a_;
+    bool holds = true;
+    LRNN_UNROLL for (int c = 0; c < kSteps; ++c, beta += at_.H, decay += at_.H) {
+      a *= *decay;
+      holds &= CanHold(a);
+      block.a[c] = a;
+      block.over_a[c] = 1 / a;
+      block.beta[c] = *beta;
+      block.scale[c] = in_.scale * a;
+    }
+    if (holds) a_ = a;
+    return holds;
+  }
+
+  // The same for any steps.
+  void SetSteps(int64_t end, StepBlock<T>& block) {
+    for (T* each : {block.a, block.over_a, block.beta, block.scale}) std::fill_n(each, kSteps, T{0});
+    block.reads = 0;
+    int64_t token = token_;
+    T* scale = block.scale;
+    int64_t c = 0;
+    for (; c < std::min<int64_t>(kSteps, end - step_); ++c) {
+      if (in_.decay && step_of_token_ == 0 && !Decay(in_.decay[at_.decay(token)], c == 0, block.fold)) break;
+      block.a[c] = a_;
+      block.over_a[c] = 1 / a_;
+      block.beta[c] = beta_[c * at_.H];
+      if (++step_of_token_ < plan_.n) continue;
+      block.reads |= 1 << c;
+      *scale++ = in_.scale * a_;
+      step_of_token_ = 0;
+      ++token;
+    }
+    block.count = c;
+  }
+
+  // Takes a token's decay into a_, or into what the state is multiplied with if that can be; false: it cannot be here,
+  // and the token has to start a block.
+  HWY_INLINE bool Decay(T decay, bool starts_block, T& fold) {
+    const T a = a_ * decay;
     if (CanHold(a)) {
       a_ = a;
-    } else if (starts_pair) {
+    } else if (starts_block) {
       a_ = 1;
       fold = a;
     } else {
@@ -284,73 +401,102 @@ class ForwardPass {
     return true;
   }
 
-  void RunPair(const StepPair<T>& pair, int64_t tile) {
-    if (pair.fold != T{1}) Fold(pair.fold, tile);
-    if (pair.count == 2 && (tile + 1) * tile_ <= at_.V) {
-      RunPair<true>(pair, tile);
-    } else {
-      RunPair<false>(pair, tile);
-    }
-  }
+  // Reads happen after all steps with n_h = 1, after every other with 2, after one in n_h with more.
   template <bool kWhole>
-  HWY_INLINE void RunPair(const StepPair<T>& pair, int64_t tile) {
-    if (pair.q[0]) {
-      pair.q[1] ? RunPair<kWhole, true, true>(pair, tile) : RunPair<kWhole, true, false>(pair, tile);
-    } else {
-      pair.q[1] ? RunPair<kWhole, false, true>(pair, tile) : RunPair<kWhole, false, false>(pair, tile);
+  HWY_INLINE void RunTile(const StepBlock<T>& block, int64_t tile) {
+    switch (block.reads) {
+      case 0b0000:
+        return RunTile<kWhole, 0b0000>(block, tile);
+      case 0b0001:
+        return RunTile<kWhole, 0b0001>(block, tile);
+      case 0b0010:
+        return RunTile<kWhole, 0b0010>(block, tile);
     }
+    if constexpr (kSteps == 4) {
+      switch (block.reads) {
+        case 0b0100:
+          return RunTile<kWhole, 0b0100>(block, tile);
+        case 0b1000:
+          return RunTile<kWhole, 0b1000>(block, tile);
+        case 0b1001:
+          return RunTile<kWhole, 0b1001>(block, tile);
+        case 0b1010:
+          return RunTile<kWhole, 0b1010>(block, tile);
+      }
+    }
+    RunTile<kWhole, kAllReads>(block, tile);  // of those the first
   }
 
   void Fold(T factor, int64_t tile) {
     T* S = Tile(tile);
-    T* p = p_ + tile * tile_ * 2;
+    T* p = p_ + tile * tile_ * kSteps;
     for (int64_t i = 0; i < tile_ * at_.K; ++i) S[i] *= factor;
-    for (int64_t i = 0; i < tile_ * 2; ++i) p[i] *= factor;
+    for (int64_t i = 0; i < tile_ * kSteps; ++i) p[i] *= factor;
   }
 
-  // With S and p = S^T k over a:
-  //   e_0 = v_0 - a_0 p_0                       w_0 = beta_0 e_0 / a_0
-  //   e_1 = v_1 - a_1 (p_1 + (k_0 . k_1) w_0)   w_1 = beta_1 e_1 / a_1          o_c = scale a_c S^T q_c
-  // kWhole: there are two steps, and all columns of the tile exist.
-  // What is loaded is loaded before anything is stored: a stored vector may be any memory to the compiler, members too.
-  template <bool kWhole, bool kRead0, bool kRead1>
-  HWY_NOINLINE void RunPair(const StepPair<T>& pair, int64_t tile) {
+  // With S, p = S^T k and f = e all over a:
+  //   f_c = v_c / a_c - p_c - sum_{b < c} (k_c . k_b) beta_b f_b
+  //   w_c = beta_c f_c   e_c = a_c f_c   o_r = scale a_c S^T q_r
+  // kWhole: there are kSteps steps, and all columns of the tile exist.
+  template <bool kWhole, int kReads>
+  HWY_NOINLINE void RunTile(const StepBlock<T>& block, int64_t tile) {
     const Tag<T> d;
     const int64_t lanes = LanesOf<T>(), tile_width = kVectors * lanes, first = tile * tile_width,
                   columns = at_.V - first;
-    T* HWY_RESTRICT p_memory = p_ + tile * tile_width * 2;
-    T* HWY_RESTRICT const S = Tile(tile);
-    const int64_t K = at_.K;
-    const T* const k[2] = {pair.k[0], pair.k[1]};
-    const T* const q[2] = {pair.q[0], pair.q[1]};
-    const T* const next[2] = {pair.next[0], pair.next[1]};
-    const bool steps[2] = {kWhole || pair.count > 0, kWhole || pair.count > 1};
-    T* const errors[2] = {pair.errors[0] + first, pair.errors[1] + first};
-    T* const out[2] = {pair.o[0] + first, pair.o[1] + first};
-    const T scale[2] = {pair.scale[0], pair.scale[1]};
-    Vector<T> e[2][kVectors], w[2][kVectors], o[2][kVectors], p[2][kVectors];
-    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
+    T* HWY_RESTRICT const p_memory = p_ + tile * tile_width * kSteps;
+    Vector<T> f[kSteps][kVectors], w[kSteps][kVectors], beta[kSteps], o[kSteps][kVectors], p[kSteps][kVectors];
+    const T* v = block.v + first;
+    LRNN_UNROLL for (int c = 0; c < kSteps; ++c, v += value_row_) {
+      const auto over_a = hn::Set(d, block.over_a[c]);
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
-        auto read = hn::Load(d, p_memory + c * tile_width + j * lanes);
-        if (c == 1) read = hn::MulAdd(hn::Set(d, pair.key_key), w[0][j], read);
-        const auto v = LoadPart<kWhole>(pair.v[c] + first + j * lanes, steps[c] ? columns - j * lanes : 0);
-        e[c][j] = hn::NegMulAdd(hn::Set(d, pair.a[c]), read, v);
-        w[c][j] = hn::Mul(hn::Set(d, pair.beta_over_a[c]), e[c][j]);
+        const auto vc = LoadPart<kWhole>(v + j * lanes, Left<kWhole>(block, c, columns, j));
+        f[c][j] = hn::MulSub(over_a, vc, hn::Load(d, p_memory + c * tile_width + j * lanes));
+      }
+      LRNN_UNROLL for (int b = 0; b < c; ++b) {
+        const auto factor = hn::Mul(beta[b], hn::Set(d, products_[KeyProduct(c, b)]));
+        LRNN_UNROLL for (int j = 0; j < kVectors; ++j) f[c][j] = hn::NegMulAdd(factor, f[b][j], f[c][j]);
+      }
+      beta[c] = hn::Set(d, block.beta[c]);
+      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
+        w[c][j] = kWhole || c < block.count ? hn::Mul(beta[c], f[c][j]) : hn::Zero(d);
       }
     }
-    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
-      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
-        StorePart<kWhole>(e[c][j], errors[c] + j * lanes, steps[c] ? columns - j * lanes : 0);
+    if (block.errors) {
+      T* errors = block.errors + first;
+      LRNN_UNROLL for (int c = 0; c < kSteps; ++c, errors += value_row_) {
+        LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
+          StorePart<kWhole>(hn::Mul(hn::Set(d, block.a[c]), f[c][j]), errors + j * lanes,
+                            Left<kWhole>(block, c, columns, j));
+        }
       }
     }
-    Sweep<kRead0, kRead1>(K, k, q, next, w, S, o, p);
-    LRNN_UNROLL for (int c = 0; c < 2; ++c) {
+    // While the updates come to be, which each wait for the one before.
+    if (tile == 0) SetKeyProducts(at_.K, block.next, block.row, next_products_);
+    constexpr int kReadRows = ReadsBefore(kReads, kSteps);
+    const LinesAhead<T> ahead[kArraysAhead] = {
+        Ahead(block.k_ahead, key_lines_, kSteps, tile), Ahead(block.v + values_ahead_, value_lines_, kSteps, tile),
+        Ahead(block.q_ahead, key_lines_, kReadRows, tile),
+        Ahead(block.o + outputs_ahead_, value_lines_, kReadRows, tile),
+        Ahead(block.errors ? block.errors + values_ahead_ : nullptr, value_lines_, block.errors ? kSteps : 0, tile)};
+    Sweep<kReads>(at_.K, block.k, block.q, block.next, block.row, w, ahead, Tile(tile), o, p);
+    T* out = block.o + first;
+    LRNN_UNROLL for (int c = 0; c < kSteps; ++c) {
+      LRNN_UNROLL for (int j = 0; j < kVectors; ++j) hn::Store(p[c][j], d, p_memory + c * tile_width + j * lanes);
+    }
+    LRNN_UNROLL for (int r = 0; r < kSteps; ++r, out += value_row_) {
+      if (r >= kReadRows) continue;
+      const bool runs = kWhole || kReads != kAllReads || ReadsAfter(block.reads, r);
       LRNN_UNROLL for (int j = 0; j < kVectors; ++j) {
-        hn::Store(p[c][j], d, p_memory + c * tile_width + j * lanes);
-        if (c == 0 ? !kRead0 : !kRead1) continue;
-        StorePart<kWhole>(hn::Mul(hn::Set(d, scale[c]), o[c][j]), out[c] + j * lanes, columns - j * lanes);
+        StorePart<kWhole>(hn::Mul(hn::Set(d, block.scale[r]), o[r][j]), out + j * lanes,
+                          runs ? columns - j * lanes : 0);
       }
     }
+  }
+
+  // How many columns vector j of a tile has at a step.
+  template <bool kWhole>
+  static HWY_INLINE int64_t Left(const StepBlock<T>& block, int64_t step, int64_t columns, int64_t j) {
+    return kWhole || step < block.count ? columns - j * LanesOf<T>() : 0;
   }
 
   // `left` numbers of a vector, if they are not known to be all.
@@ -370,13 +516,13 @@ class ForwardPass {
   T* out_;
   T* final_state_;
   const DeltaRuleSaved<T>& saved_;
-  const BlankRows<T>& blank_;
   const HeadRows at_;
   const ChunkPlan plan_;
   const int64_t tile_, tiles_;
-  const int64_t pairs_;                       // of a block
-  const int64_t key_row_, value_row_;         // from one step's row to the next, or one token's
-  const int64_t tokens_ahead_, steps_ahead_;  // that rows are prefetched
+  const int64_t key_row_, value_row_;  // from one step's row to the next, or one token's
+  const RowLines key_lines_, value_lines_;
+  const int64_t row_;                                                  // the same for copies: not a multiple of a page
+  int64_t keys_ahead_, values_ahead_, queries_ahead_, outputs_ahead_;  // to rows that are prefetched
 
   // The sequence at work, and the next step.
   int64_t sequence_ = 0, first_token_ = 0, steps_ = 0, chunks_ = 0, first_saved_ = 0;
@@ -389,8 +535,10 @@ class ForwardPass {
   T a_ = 1;  // what S_ and p_ are to be multiplied with
 
   hwy::AlignedFreeUniquePtr<T[]> scratch_;
-  T* S_;  // [tiles, K, tile]
-  T* p_;  // [tiles, 2, tile] S^T k of the next two steps
+  T* S_;                          // [tiles, K, tile]
+  T* p_;                          // [tiles, kSteps, tile] S^T k of the next steps
+  T *products_, *next_products_;  // of the next block's keys, and of those after
+  T* copies_;                     // [3, kSteps, row] of rows
 };
 
 }  // namespace HWY_NAMESPACE

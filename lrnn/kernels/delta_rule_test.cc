@@ -208,6 +208,23 @@ TEST(DeltaRule, EqualsTheEquations) {
   }
 }
 
+// Steps share a sweep, up to four, and reads come after any of them: every length up to some sweeps, with reads after
+// each step, each second, ... one in seven; tiles of columns that are whole, and one that is not.
+TEST(DeltaRule, AnyNumberOfSteps) {
+  for (const int64_t householders : {1, 2, 3, 4, 5, 7}) {
+    for (const bool has_decay : {false, true}) {
+      Problem p{{0}, 2, 6, 70, householders, has_decay, has_decay};
+      for (int32_t length = 0; length <= 13; ++length) p.cu_seqlens.push_back(p.cu_seqlens.back() + length);
+      Tensors<double> want = RandomInputs(p, 31 + householders);
+      Oracle(p, want);
+      ForEachTarget([&](const std::string& target) {
+        Check<float>(p, want, 1, target);
+        Check<double>(p, want, 2, target);
+      });
+    }
+  }
+}
+
 // So many sequences that heads are taken in turns, and decays whose products leave what a float can hold.
 TEST(DeltaRule, DecaysOfAnySize) {
   const std::vector<double> small = {1, 0.5, 1e-3, 1, 1e-9, 0, 1, 0.9, 1e-6, -0.7, 1, 1e-30, 1},

@@ -7,7 +7,6 @@
 #include <hwy/base.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace lrnn::kernels {
@@ -18,14 +17,6 @@ namespace lrnn::kernels {
 template <typename T>
 HWY_INLINE void PrefetchRow(const T* row, int64_t size) {
   for (int64_t i = 0; i < size; i += 64 / sizeof(T)) __builtin_prefetch(row + i);
-}
-
-// Several rows of one size.
-template <typename T, size_t kCount>
-HWY_INLINE void PrefetchRows(const T* const (&rows)[kCount], int64_t size) {
-  for (int64_t i = 0; i < size; i += 64 / sizeof(T)) {
-    for (const T* row : rows) __builtin_prefetch(row + i);
-  }
 }
 
 // Rows that will be needed soon, asked for line by line while other work goes on, into the second-level cache: a burst
