@@ -15,11 +15,13 @@ HWY_BEFORE_NAMESPACE();
 namespace lrnn::kernels {
 namespace HWY_NAMESPACE {
 
-// Measured: sweeps are faster but for the widest states, and for sequences of one chunk, which need no state at all.
+// Measured: sweeps are faster but for the widest states, and for sequences of one chunk, which need no state at all; a
+// small state is worth less than the scores of a chunk with a decay a channel.
 inline bool IsRecurrent(const LinearAttentionShape& shape, bool has_initial_state) {
   if (shape.form != LinearAttentionForm::kAuto) return shape.form == LinearAttentionForm::kRecurrent;
   const bool is_short = shape.cu_seqlens[shape.sequences] <= shape.sequences * kMostChunkTokens;
-  return shape.key_width * shape.value_width < 128 * 128 && (has_initial_state || !is_short);
+  const bool has_small_state = shape.key_width * shape.value_width <= 32 * 32;
+  return is_short && !has_initial_state ? shape.decay_per_channel && has_small_state : !HasWideState(shape);
 }
 
 // All sequences of a group, some heads. first_chunk_state: [N], of all sequences.
@@ -93,7 +95,7 @@ constexpr int64_t kTokensPerTask = 256;
 std::vector<int64_t> FirstChunkStates(const LinearAttentionShape& shape) {
   std::vector<int64_t> first(shape.sequences + 1);
   for (int64_t i = 0; i < shape.sequences; ++i) {
-    const int64_t tokens = shape.cu_seqlens[i + 1] - shape.cu_seqlens[i], chunk = ChunkTokens(tokens);
+    const int64_t tokens = shape.cu_seqlens[i + 1] - shape.cu_seqlens[i], chunk = ChunkTokens(shape, tokens);
     // The first chunk starts from the initial state.
     first[i + 1] = first[i] + std::max<int64_t>(0, (tokens + chunk - 1) / chunk - 1);
   }
@@ -106,7 +108,7 @@ std::vector<int64_t> FirstChunkStates(const LinearAttentionShape& shape) {
 int64_t HeadsPerTask(const LinearAttentionShape& shape, int64_t groups, int threads) {
   constexpr int64_t kCacheBytes = 1 << 20, kTasksPerThread = 4;
   const int64_t K = shape.key_width, V = shape.value_width, decays = shape.decay_per_channel ? K : 1;
-  const int64_t numbers = 2 * K * V + 2 * kLongSequenceChunk * (4 * K + 3 * V + 2 * decays);
+  const int64_t numbers = 2 * K * V + 2 * ChunkTokens(shape, kMostChunkTokens + 1) * (4 * K + 3 * V + 2 * decays);
   int64_t heads = kCacheBytes / (static_cast<int64_t>(sizeof(float)) * numbers);
   if (threads > 1) heads = std::min(heads, shape.heads * groups / (kTasksPerThread * threads));
   return std::clamp<int64_t>(heads, 1, shape.heads);

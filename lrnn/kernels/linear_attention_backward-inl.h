@@ -48,7 +48,7 @@ class AttentionBackward {
   // The heads take turns, chunk by chunk: what they read and write of a token lies side by side in memory.
   void Run(int64_t sequence, int64_t first_chunk_state) {
     const int64_t begin = c_.shape.cu_seqlens[sequence], end = c_.shape.cu_seqlens[sequence + 1];
-    const int64_t most = ChunkTokens(end - begin);
+    const int64_t most = ChunkTokens(c_.shape, end - begin);
     has_G_ = d_final_state_ != nullptr;
     if (has_G_) {
       ForEachHead([&](int64_t head) { c_.LoadState(d_final_state_ + c_.State(sequence, head), G_); });
@@ -59,7 +59,7 @@ class AttentionBackward {
                                               : nullptr;
       const int64_t token = begin + chunk * most, tokens = std::min(most, end - token);
       const bool needs_G = chunk > 0 || out_.initial_state;
-      Prefetch(chunk > 0 ? token - most : end, chunk > 0 ? most : 0);
+      chunk > 0 ? Prefetch(token - most, most) : PrefetchLastChunk(sequence + 1);
       if (chunk > 1) c_.AddRows(states - c_.State(1, 0), c_.K * c_.V, 0, 1, c_.ahead);
       ForEachHead([&](int64_t head) {
         state_ = states ? states + c_.State(0, head) : nullptr;
@@ -91,6 +91,13 @@ class AttentionBackward {
     for (int64_t head = c_.heads.begin; head < c_.heads.end; ++head, G_ += c_.state_size) body(head);
   }
 
+  void PrefetchLastChunk(int64_t sequence) {
+    const int64_t N = c_.shape.sequences, begin = c_.shape.cu_seqlens[std::min(sequence, N)];
+    const int64_t tokens = sequence < N ? c_.shape.cu_seqlens[sequence + 1] - begin : 0;
+    const int64_t most = ChunkTokens(c_.shape, tokens);
+    const int64_t first = std::max<int64_t>(0, tokens - 1) / most * most;
+    Prefetch(begin + first, tokens - first);
+  }
   void Prefetch(int64_t token, int64_t tokens) {
     c_.ahead.Clear();
     c_.AddInputs(token, tokens);
@@ -123,10 +130,19 @@ class AttentionBackward {
                                                       transposed_, C);
       Transpose(K, padded_n, transposed_, C, d_k_, K);
     }
+    // With a decay a channel q's and k's gradients are written a vector here and there, waiting for lines not yet read.
+    const bool in_place = K == c.K && !c.shape.decay_per_channel;
+    to_q_ = in_place ? Rows{out_.q + c.KeyGradient(token, head), c.H * K} : Rows{d_q_, K};
+    to_k_ = in_place ? Rows{out_.k + c.KeyGradient(token, head), c.H * K} : Rows{d_k_, K};
+    to_v_ = V == c.V ? Rows{out_.v + c.Value(token, head), c.H * V} : Rows{d_v_, V};
     // dv = P^T r + (suffix k) G.
-    c.template Multiply<ProductStart::kZero, true>(ProductPart::kUpperA, n, V, n, c.scores, C, r_, V, d_v_, V);
     if (has_G_) {
-      c.template Multiply<ProductStart::kAdd, false>(ProductPart::kFull, n, V, c.K, c.suffix_k, K, G_, V, d_v_, V);
+      c.template Multiply<ProductStart::kZero, false>(ProductPart::kFull, n, V, c.K, c.suffix_k, K, G_, V, d_v_, V);
+      c.template Multiply<ProductStart::kAdd, true>(ProductPart::kUpperA, n, V, n, c.scores, C, r_, V, to_v_.first,
+                                                    to_v_.stride, nullptr, d_v_, V);
+    } else {
+      c.template Multiply<ProductStart::kZero, true>(ProductPart::kUpperA, n, V, n, c.scores, C, r_, V, to_v_.first,
+                                                     to_v_.stride);
     }
     c.shape.decay_per_channel ? BackThroughChannels() : BackThroughScalars();
     Store(token, head);
@@ -162,14 +178,16 @@ class AttentionBackward {
     if (has_G_) {
       RowDots(n, K, c.k, K, d_k_, K, dots_);
       for (int64_t j = 0; j < n; ++j) d_range_[(n - 1) * C + j] += dots_[j];
-      c.template Multiply<ProductStart::kScaleRows, true>(ProductPart::kUpperA, n, K, n, d_scores_, C, c.q, K, d_k_, K,
-                                                          c.suffix);
+      c.template Multiply<ProductStart::kScaleRows, true>(ProductPart::kUpperA, n, K, n, d_scores_, C, c.q, K,
+                                                          to_k_.first, to_k_.stride, c.suffix, d_k_, K);
     } else {
-      c.template Multiply<ProductStart::kZero, true>(ProductPart::kUpperA, n, K, n, d_scores_, C, c.q, K, d_k_, K);
+      c.template Multiply<ProductStart::kZero, true>(ProductPart::kUpperA, n, K, n, d_scores_, C, c.q, K, to_k_.first,
+                                                     to_k_.stride);
     }
     BackThroughRange();
     if (!state_) {
-      c.template Multiply<ProductStart::kZero, false>(ProductPart::kLowerA, n, K, n, d_scores_, C, c.k, K, d_q_, K);
+      c.template Multiply<ProductStart::kZero, false>(ProductPart::kLowerA, n, K, n, d_scores_, C, c.k, K, to_q_.first,
+                                                      to_q_.stride);
       return;
     }
     T d_prefix = has_G_ ? RowDot(c.K * c.padded_V, G_, state_) : T{0};
@@ -179,8 +197,8 @@ class AttentionBackward {
       d_decay_[i] += d_prefix * (i > 0 ? c.prefix[i - 1] : T{1});
       d_prefix *= c.decay[i];
     }
-    c.template Multiply<ProductStart::kScaleRows, false>(ProductPart::kLowerA, n, K, n, d_scores_, C, c.k, K, d_q_, K,
-                                                         c.prefix);
+    c.template Multiply<ProductStart::kScaleRows, false>(ProductPart::kLowerA, n, K, n, d_scores_, C, c.k, K,
+                                                         to_q_.first, to_q_.stride, c.prefix, d_q_, K);
   }
 
   // range_ij = a_i range_{i-1,j}:  d_a_i = sum_j d_range_ij range_{i-1,j},  d_range_{i-1,j} += a_i d_range_ij.
@@ -221,11 +239,13 @@ class AttentionBackward {
 
   void Store(int64_t token, int64_t head) const {
     const AttentionChunk<T>& c = c_;
-    const int64_t keys = c.H * c.K;
-    ScaleRows(c.n, c.K, T{1}, d_q_, c.padded_K, out_.q + c.KeyGradient(token, head), keys);
-    ScaleRows(c.n, c.K, T{1}, d_k_, c.padded_K, out_.k + c.KeyGradient(token, head), keys);
-    ScaleRows(c.n, c.V, T{1}, d_v_, c.padded_V, out_.v + c.Value(token, head), c.H * c.V);
-    ScaleRows(c.n, c.decays, T{1}, d_decay_, c.decay_width, out_.decay + c.Decay(token, head), c.H * c.decays);
+    const auto store = [&](int64_t width, const Rows& from, T* to) {
+      if (from.first != to) ScaleRows(c.n, width, T{1}, from.first, from.stride, to, c.H * width);
+    };
+    store(c.K, to_q_, out_.q + c.KeyGradient(token, head));
+    store(c.K, to_k_, out_.k + c.KeyGradient(token, head));
+    store(c.V, to_v_, out_.v + c.Value(token, head));
+    store(c.decays, {d_decay_, c.decay_width}, out_.decay + c.Decay(token, head));
   }
 
   AttentionChunk<T> c_;
@@ -247,7 +267,13 @@ class AttentionBackward {
   T *d_q_, *d_k_;                    // [n, K] first of prefix q and suffix k: S r and G v
   T* d_v_;                           // [n, V]
   T* d_decay_;                       // [n, K] or [n]
-  T* dots_;                          // [n] or [K]
+  // Where products write the gradients: rows of whole vectors to where they belong, others to the memory above.
+  struct Rows {
+    T* first;
+    int64_t stride;
+  };
+  Rows to_q_, to_k_, to_v_;
+  T* dots_;  // [n] or [K]
   ChannelGradients<T> channel_gradients_;
 };
 

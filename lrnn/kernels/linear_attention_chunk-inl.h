@@ -15,10 +15,12 @@
 namespace lrnn::kernels {
 
 // A sequence that fits is one chunk and needs no state; longer ones are cut finer, since the triangle of scores grows
-// with the square of a chunk. Measured: 16 and 32.
+// with the square of a chunk, unless the state is so large that it matters more. Measured: 16 and 32.
 inline constexpr int64_t kMostChunkTokens = 32, kLongSequenceChunk = 16;
-inline int64_t ChunkTokens(int64_t sequence_tokens) {
-  return sequence_tokens <= kMostChunkTokens ? std::max<int64_t>(1, sequence_tokens) : kLongSequenceChunk;
+inline bool HasWideState(const LinearAttentionShape& shape) { return shape.key_width * shape.value_width >= 128 * 128; }
+inline int64_t ChunkTokens(const LinearAttentionShape& shape, int64_t sequence_tokens) {
+  if (sequence_tokens <= kMostChunkTokens) return std::max<int64_t>(1, sequence_tokens);
+  return HasWideState(shape) ? kMostChunkTokens : kLongSequenceChunk;
 }
 
 }  // namespace lrnn::kernels
@@ -97,11 +99,13 @@ class AttentionChunk : public AttentionRows {
     AddRows(in.v, V, token, tokens, ahead);
   }
 
-  // C <- start(C) + A B, asking for what comes next on the way.
+  // to <- start + A B, asking for what comes next on the way.
   template <ProductStart kStart, bool kTransposedA>
   HWY_INLINE void Multiply(ProductPart part, int64_t M, int64_t N, int64_t L, const T* A, int64_t A_stride, const T* B,
-                           int64_t B_stride, T* to, int64_t to_stride, const T* scale = nullptr) {
-    Product<kStart, kTransposedA, true>(part, M, N, L, A, A_stride, B, B_stride, to, to_stride, scale, &ahead);
+                           int64_t B_stride, T* to, int64_t to_stride, const T* scale = nullptr,
+                           const T* start = nullptr, int64_t start_stride = 0) {
+    Product<kStart, kTransposedA, true>(part, M, N, L, A, A_stride, B, B_stride, to, to_stride, scale, &ahead, start,
+                                        start_stride);
   }
 
   // Reads tokens begin .. begin + n - 1 and forms products and scores: prefix_q and suffix_k only if asked for.

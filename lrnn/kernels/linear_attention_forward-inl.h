@@ -33,7 +33,7 @@ class ChunkedForward {
   void Run(int64_t sequence, int64_t chunk_state) {
     AttentionChunk<T>& c = chunk_;
     const int64_t begin = c.shape.cu_seqlens[sequence], end = c.shape.cu_seqlens[sequence + 1];
-    const int64_t most = ChunkTokens(end - begin);
+    const int64_t most = ChunkTokens(c.shape, end - begin);
     bool has_state = c.in.initial_state != nullptr;
     if (has_state) {
       ForEachHead([&](int64_t head, T* state) { c.LoadState(c.in.initial_state + c.State(sequence, head), state); });

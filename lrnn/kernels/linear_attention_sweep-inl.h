@@ -52,7 +52,7 @@ class SweepForward : public AttentionRows {
   // The heads take turns, segment by segment: what they read and write of a token lies side by side in memory.
   void Run(int64_t sequence, int64_t chunk_state) {
     const int64_t begin = shape_.cu_seqlens[sequence], end = shape_.cu_seqlens[sequence + 1];
-    const int64_t chunk = ChunkTokens(end - begin);
+    const int64_t chunk = ChunkTokens(shape_, end - begin);
     for (int64_t head = heads.begin; head < heads.end; ++head) {
       SelectState(head);
       LoadState(in_.initial_state ? in_.initial_state + State(sequence, head) : nullptr);
@@ -62,7 +62,9 @@ class SweepForward : public AttentionRows {
       const int64_t segment_end = std::min(end, token + kGroups * kTokens);
       const bool saves = chunk_states_ && token > begin && (token - begin) % chunk == 0;
       chunk_state += saves;
-      PrefetchTokens(segment_end, std::min(kGroups * kTokens, shape_.cu_seqlens[shape_.sequences] - segment_end));
+      // As many tokens as this segment has: a short one leaves no time to ask for more.
+      const int64_t ahead = token + kGroups * kTokens, last = shape_.cu_seqlens[shape_.sequences];
+      PrefetchTokens(ahead, std::min(segment_end - token, last - ahead));
       if (chunk_states_ && (segment_end - begin) % chunk == 0 && segment_end < end) {
         AddRows(chunk_states_, K * V, chunk_state, 1, ahead_);
       }
@@ -93,6 +95,7 @@ class SweepForward : public AttentionRows {
   // the distance from row to row is a constant.
   static constexpr int64_t kPanel = 64, kRow = kPanel;
   static constexpr int64_t kRows = 2 * kTokens + 1;
+  static constexpr int64_t kChannelsAtATime = 16;  // for which lines are taken from the queue
 
   void SelectState(int64_t head) { state_ = states_ + (head - heads.begin) * state_size_; }
 
@@ -211,22 +214,22 @@ class SweepForward : public AttentionRows {
     }
     T* HWY_RESTRICT tile = state_ + column * K;
     const T* HWY_RESTRICT panel = rows_ + group * panels_ * kRows * kRow;
-    PrefetchQueue::Lines lines = ahead_.Take(2 * K);
-    int64_t left = K;
-    for (; left > 0; left -= kPanel, panel += (kRows - 1) * kRow) {
-      for (const T* end = panel + std::min(left, kPanel); panel < end; ++panel, tile += kTile) {
+    for (int64_t first = 0; first < K; first += kChannelsAtATime) {
+      const T* HWY_RESTRICT row = panel + first / kPanel * kRows * kRow + first % kPanel;
+      PrefetchQueue::Lines lines = ahead_.Take(2 * kChannelsAtATime);
+      for (const T* end = row + std::min(kChannelsAtATime, K - first); row < end; ++row, tile += kTile) {
         lines.Next();
         lines.Next();
         Vec S[kVectors];
         LRNN_UNROLL_ROWS for (int x = 0; x < kVectors; ++x) S[x] = hn::Load(d, tile + x * kLanes);
         LRNN_UNROLL_ROWS for (int i = 0; i < kCount; ++i) {
-          const auto q = hn::Set(d, panel[i * kRow]);
+          const auto q = hn::Set(d, row[i * kRow]);
           LRNN_UNROLL_ROWS for (int x = 0; x < kVectors; ++x) o[i][x] = hn::MulAdd(q, S[x], o[i][x]);
         }
-        const auto decay = hn::Set(d, panel[2 * kTokens * kRow]);
+        const auto decay = hn::Set(d, row[2 * kTokens * kRow]);
         LRNN_UNROLL_ROWS for (int x = 0; x < kVectors; ++x) S[x] = hn::Mul(decay, S[x]);
         LRNN_UNROLL_ROWS for (int j = 0; j < kCount; ++j) {
-          const auto k = hn::Set(d, panel[(kTokens + j) * kRow]);
+          const auto k = hn::Set(d, row[(kTokens + j) * kRow]);
           LRNN_UNROLL_ROWS for (int x = 0; x < kVectors; ++x) {
             S[x] = hn::MulAdd(k, hn::LoadU(d, v + j * v_stride + x * kLanes), S[x]);
           }

@@ -30,44 +30,35 @@ class PrefetchQueue {
   void Add(const T* first, int64_t rows, int64_t width, int64_t stride) {
     if (rows <= 0) return;
     if (width == stride) width *= rows, stride = width, rows = 1;  // side by side
-    const int64_t size = sizeof(T);
+    const int64_t size = sizeof(T), lines = (width * size + kLine - 1) / kLine;
     const char* line = reinterpret_cast<const char*>(first);
-    queue_[pieces_++] = {line, line + width * size, stride * size, (stride - width) * size,
-                         rows * ((width * size + kLine - 1) / kLine)};
+    queue_[pieces_++] = lines >= rows ? Runs{line, lines, rows, kLine, stride * size, lines}
+                                      : Runs{line, rows, lines, stride * size, kLine, rows};
   }
 
-  // Lines of rows that have one width and stride.
+  // Lines at one distance from each other.
   struct Lines {
-    // Asks for the next, if there is one.
+    // Asks for the next. No branch: one in each turn of a loop of multiply-adds cost a tenth of a backward pass.
     HWY_INLINE void Next() {
-      if (left <= 0) return;
-      --left;
       __builtin_prefetch(line, 0, 2);
-      line += kLine;
-      if (line >= row_end) line = row_end + gap, row_end += stride;
+      line += step;
     }
-    const char *line, *row_end;
-    int64_t stride, gap;  // bytes from row to row, and from the end of one to the start of the next
-    int64_t left;         // lines
+    const char* line;
+    int64_t step;
   };
 
-  // The next lines, `most` at most, to be asked for by the caller; what is not asked for of them is lost.
-  Lines Take(int64_t most) {
-    if (piece_ == pieces_) return {};
-    Lines& piece = queue_[piece_];
-    Lines lines = piece;
-    if (lines.left <= most) {
-      ++piece_;
-      return lines;
+  // The next lines, for `most` calls of Next at most. The last may lie behind the rows, which does no harm.
+  HWY_INLINE Lines Take(int64_t most) {
+    if (piece_ == pieces_) return {reinterpret_cast<const char*>(this), 0};
+    Runs& runs = queue_[piece_];
+    const Lines lines{runs.line, runs.step};
+    runs.left -= most;
+    runs.line += most * runs.step;
+    if (runs.left <= 0) {
+      runs.line += (runs.left - runs.lines) * runs.step + runs.next;
+      runs.left = runs.lines;
+      if (--runs.runs == 0) ++piece_;
     }
-    lines.left = most;
-    piece.left -= most;
-    const int64_t lines_of_row = (piece.stride - piece.gap + kLine - 1) / kLine;
-    for (int64_t rest = (piece.row_end - piece.line + kLine - 1) / kLine; most >= rest; rest = lines_of_row) {
-      most -= rest;
-      piece.line = piece.row_end + piece.gap, piece.row_end += piece.stride;
-    }
-    piece.line += most * kLine;
     return lines;
   }
 
@@ -75,7 +66,15 @@ class PrefetchQueue {
   static constexpr int64_t kLine = 64;
   static constexpr int kMostPieces = 12;
 
-  Lines queue_[kMostPieces];
+  // Rows of one width and stride as runs of lines, along the rows or across them, whichever is longer.
+  struct Runs {
+    const char* line;
+    int64_t left, runs;  // lines left of the first run, and runs left
+    int64_t step, next;  // bytes from line to line and from run to run
+    int64_t lines;       // of a run
+  };
+
+  Runs queue_[kMostPieces];
   int pieces_ = 0, piece_ = 0;  // how many, and the first with lines left
 };
 

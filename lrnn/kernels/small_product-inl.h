@@ -1,7 +1,7 @@
 // Products of small matrices that stay in the first-level cache, and their transposes, compiled once for each SIMD
 // target.
 //
-//   C <- start(C) + A B        A: [M, L]   B: [L, N]   C: [M, N]
+//   C <- start(C) + A B        A: [M, L]   B: [L, N]   C: [M, N], its rows at any address
 //
 // Rows of B and C are padded to whole vectors (N is a multiple of the lanes); lanes run over N. A may be given
 // transposed. A block of 6 rows and 2 vectors of C is held in registers: 12 accumulators keep both FMA ports busy over
@@ -18,7 +18,7 @@
 #define LRNN_KERNELS_SMALL_PRODUCT_ONCE_
 namespace lrnn::kernels {
 
-// What C holds before A B is added: nothing, itself, or its rows times scale[m].
+// What A B is added to: nothing, C or another matrix, or the rows of either times scale[m].
 enum class ProductStart { kZero, kAdd, kScaleRows };
 
 // Which elements take part: all; the lower or upper triangle of A (diagonal included; the rest of A near the diagonal
@@ -44,8 +44,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // accumulators stay in memory at -O2.
 template <ProductStart kStart, bool kTransposedA, bool kPrefetch, int kRows, int kVectors, typename T>
 HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A, int64_t A_stride,
-                             const T* HWY_RESTRICT B, int64_t B_stride, T* HWY_RESTRICT C, int64_t C_stride,
-                             const T* HWY_RESTRICT scale, PrefetchQueue* ahead) {
+                             const T* HWY_RESTRICT B, int64_t B_stride, T* C, int64_t C_stride,
+                             const T* HWY_RESTRICT scale, const T* start, int64_t start_stride, PrefetchQueue* ahead) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<hn::ScalableTag<T>> sum[kRows][kVectors];
@@ -56,7 +56,7 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
       if constexpr (kStart == ProductStart::kZero) {
         sum[r][j] = hn::Zero(d);
       } else {
-        sum[r][j] = hn::Load(d, C + r * C_stride + j * lanes);
+        sum[r][j] = hn::LoadU(d, start + r * start_stride + j * lanes);
         if constexpr (kStart == ProductStart::kScaleRows) sum[r][j] = hn::Mul(hn::Set(d, scale[r]), sum[r][j]);
       }
     }
@@ -79,19 +79,21 @@ HWY_INLINE void ProductBlock(int64_t begin, int64_t end, const T* HWY_RESTRICT A
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j) hn::Store(sum[r][j], d, C + r * C_stride + j * lanes);
+    for (int j = 0; j < kVectors; ++j) hn::StoreU(sum[r][j], d, C + r * C_stride + j * lanes);
   }
 }
 
 // Strides are those of the matrices as they are stored: A is [M, L] or, with kTransposedA, [L, M]. `scale` is read for
-// ProductStart::kScaleRows only. With kPrefetch, the lines of `ahead` are asked for on the way.
+// ProductStart::kScaleRows only, `start` (null: C) for all but kZero. With kPrefetch, the lines of `ahead` are asked
+// for on the way.
 template <ProductStart kStart, bool kTransposedA, bool kPrefetch = false, typename T>
 HWY_NOINLINE void Product(ProductPart part, int64_t M, int64_t N, int64_t L, const T* A, int64_t A_stride, const T* B,
                           int64_t B_stride, T* C, int64_t C_stride, const T* scale = nullptr,
-                          PrefetchQueue* ahead = nullptr) {
+                          PrefetchQueue* ahead = nullptr, const T* start = nullptr, int64_t start_stride = 0) {
   constexpr int64_t kMostRows = 6;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   if (M == 0) return;
+  if (!start) start = C, start_stride = C_stride;
   // Rows are shared out evenly: blocks of rows + 1 up to row `split`, then blocks of `rows`.
   const int64_t blocks = (M + kMostRows - 1) / kMostRows, rows = M / blocks, split = M % blocks * (rows + 1);
   int64_t vectors;
@@ -103,9 +105,9 @@ HWY_NOINLINE void Product(ProductPart part, int64_t M, int64_t N, int64_t L, con
         if (part == ProductPart::kLowerC && n >= m + count) continue;
         const int64_t begin = part == ProductPart::kUpperA ? m : 0;
         const int64_t end = part == ProductPart::kLowerA ? std::min<int64_t>(L, m + count) : L;
-        ProductBlock<kStart, kTransposedA, kPrefetch, count, wide>(begin, end, A + (kTransposedA ? m : m * A_stride),
-                                                                   A_stride, B + n, B_stride, C + m * C_stride + n,
-                                                                   C_stride, scale ? scale + m : nullptr, ahead);
+        ProductBlock<kStart, kTransposedA, kPrefetch, count, wide>(
+            begin, end, A + (kTransposedA ? m : m * A_stride), A_stride, B + n, B_stride, C + m * C_stride + n,
+            C_stride, scale ? scale + m : nullptr, start + m * start_stride + n, start_stride, ahead);
       }
     };
     const auto run_rows = [&](auto count, int64_t from, int64_t to) HWY_ATTR {
