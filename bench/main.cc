@@ -1,6 +1,5 @@
 // lrnn_performance [--threads N] [PART...]: what the kernels reach of what the machine allows, one row each. Exit code
 // 0 also when a goal is missed: machines differ, the table tells.
-#include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
 
@@ -8,6 +7,7 @@
 #include "lrnn/base/hardware.h"
 #include "lrnn/base/version.h"
 #include "lrnn/ops/huge_pages.h"
+#include "lrnn/ops/threads.h"
 
 int main(int argc, char** argv) {
   using namespace lrnn;
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   app.add_flag("--eager", eager)->group("");
   CLI11_PARSE(app, argc, argv);
 
-  at::set_num_threads(threads);
+  ops::UseThreads(threads);
   ops::UseHugePages();
   if (!peak_memory.empty()) {
     fmt::print("{}\n", bench::PeakMemoryOfAStep(peak_memory, eager, threads));

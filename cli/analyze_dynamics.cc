@@ -1,6 +1,5 @@
 #include "cli/analyze_dynamics.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "lrnn/base/error.h"
 #include "lrnn/base/hardware.h"
 #include "lrnn/io/json_file.h"
+#include "lrnn/ops/threads.h"
 #include "lrnn/train/trainer.h"
 
 namespace lrnn::cli {
@@ -137,7 +137,7 @@ void AnalyzeSeparation(const AnalyzeDynamicsOptions& options, LoadedModel& loade
 }  // namespace
 
 void AnalyzeDynamics(const AnalyzeDynamicsOptions& options) {
-  at::set_num_threads(CpuCount());
+  ops::UseThreads(CpuCount());
   LoadedModel loaded = LoadWithTask(options.model, options.task, options.parameters);
   LengthRange lengths{40, 256};
   if (loaded.run_config) lengths = loaded.run_config->eval_lengths;

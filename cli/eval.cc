@@ -1,5 +1,4 @@
 // lrnn eval: accuracy by length, and the horizon.
-#include <ATen/Parallel.h>
 #include <fmt/core.h>
 
 #include "cli/arguments.h"
@@ -8,6 +7,7 @@
 #include "cli/models.h"
 #include "lrnn/base/error.h"
 #include "lrnn/base/hardware.h"
+#include "lrnn/ops/threads.h"
 #include "lrnn/runtime/automaton_files.h"
 #include "lrnn/train/eval_file.h"
 #include "lrnn/train/evaluate.h"
@@ -137,7 +137,7 @@ void RunEval(const Options& options) {
     return EvalAutomaton({path, options.task, options.parameters, options.lengths, options.sequences,
                           static_cast<uint64_t>(std::max<int64_t>(options.seed, 0)), options.json});
   }
-  at::set_num_threads(options.threads > 0 ? options.threads : CpuCount());
+  ops::UseThreads(options.threads > 0 ? options.threads : CpuCount());
   LoadedModel loaded = LoadWithTask(options.model, options.task, options.parameters);
   if (options.horizon) {
     RunHorizon(options, loaded);

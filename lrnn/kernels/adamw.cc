@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #ifndef LRNN_KERNELS_ADAMW_FACTORS
 #define LRNN_KERNELS_ADAMW_FACTORS
@@ -100,7 +100,7 @@ void Run(const Kernel& kernel, const AdamWOptions& options, int64_t step, const 
                                 .inverse_root_bias2 = 1 / std::sqrt(bias2),
                                 .eps = options.eps};
   constexpr int64_t kBlock = 65536;  // elements, about 20 microseconds of work
-  ParallelFor((n + kBlock - 1) / kBlock, threads, [&](int64_t b) {
+  ParallelTasks((n + kBlock - 1) / kBlock, threads, [&](int64_t b) {
     const int64_t i = b * kBlock;
     kernel(factors, g + i, p + i, m + i, v + i, std::min(kBlock, n - i));
   });

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 #include "lrnn/kernels/sequence_groups.h"
 
 #ifndef LRNN_KERNELS_ATTENTION_HEAD
@@ -264,7 +264,7 @@ template <typename T, typename Body>
 void ForHeads(const AttentionShape& shape, const AttentionInputs<T>& in, int threads, const Body& body) {
   const auto groups = GroupSequences(shape.cu_keys, shape.sequences, kKeys);
   const int64_t H = shape.heads, K = shape.key_width, V = shape.value_width;
-  ParallelFor(static_cast<int64_t>(groups.size()) * H, threads, [&](int64_t task) {
+  ParallelTasks(static_cast<int64_t>(groups.size()) * H, threads, [&](int64_t task) {
     const int64_t h = task % H;
     for (int64_t n = groups[task / H].begin; n < groups[task / H].end; ++n) {
       const int64_t query = shape.cu_queries[n], key = shape.cu_keys[n];

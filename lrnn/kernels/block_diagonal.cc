@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/block_diagonal.cc"
@@ -162,8 +162,8 @@ int64_t TilesOf(const BlockDiagonalShape& shape) { return (shape.rows + kTile - 
 
 template <typename Body>
 void ForTiles(const BlockDiagonalShape& shape, int threads, const Body& body) {
-  ParallelFor(TilesOf(shape), threads,
-              [&](int64_t tile) { body(tile, tile * kTile, std::min(kTile, shape.rows - tile * kTile)); });
+  ParallelTasks(TilesOf(shape), threads,
+                [&](int64_t tile) { body(tile, tile * kTile, std::min(kTile, shape.rows - tile * kTile)); });
 }
 
 // Calls body(position in W, position in [size, width] where the weights of an input stand together) for every weight.

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #ifndef LRNN_KERNELS_CAUSAL_CONV_FILTER
 #define LRNN_KERNELS_CAUSAL_CONV_FILTER
@@ -233,7 +233,7 @@ void ForTiles(const CausalConvInput<T>& in, int threads, const Body& body) {
   const int64_t tokens = in.cu_seqlens[in.S];
   const int64_t row_tiles = (tokens + kTileRows - 1) / kTileRows;
   const int64_t channel_tiles = (in.D + kTileChannels - 1) / kTileChannels;
-  ParallelFor(row_tiles * channel_tiles, threads, [&](int64_t i) {
+  ParallelTasks(row_tiles * channel_tiles, threads, [&](int64_t i) {
     const int64_t row = i / channel_tiles;
     const int64_t t0 = row * kTileRows;
     const int64_t c0 = (i % channel_tiles) * kTileChannels;
@@ -358,7 +358,7 @@ void AddFinal(const CausalConvInput<T>& in, const T* dfinal, const CausalConvGra
 template <typename T>
 void AddPartialSums(const CausalConvInput<T>& in, const std::vector<T>& partial, int64_t row_tiles,
                     const CausalConvGradients<T>& out, int threads) {
-  ParallelFor(in.W + 1, threads, [&](int64_t w) {
+  ParallelTasks(in.W + 1, threads, [&](int64_t w) {
     std::vector<T> sum(in.D, T{0});
     for (int64_t tile = 0; tile < row_tiles; ++tile) {
       const T* row = partial.data() + (tile * (in.W + 1) + w) * in.D;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/cross_entropy.cc"
@@ -99,7 +99,7 @@ template <typename T, typename Kernel>
 void ForBlocks(const Kernel& kernel, const T* logits, const int64_t* targets, int64_t R, int64_t V, T smoothing,
                T scale, T* losses, T* dlogits, int threads) {
   const int64_t rows = std::max<int64_t>(1, 16384 / V);  // some ten microseconds of work
-  ParallelFor((R + rows - 1) / rows, threads, [&](int64_t b) {
+  ParallelTasks((R + rows - 1) / rows, threads, [&](int64_t b) {
     const int64_t first = b * rows;
     kernel(logits + first * V, targets + first, std::min(rows, R - first), V, smoothing, scale, losses + first,
            dlogits != nullptr ? dlogits + first * V : nullptr);

@@ -87,7 +87,7 @@ void BackwardF64(const DeltaRuleShape& shape, const DeltaRuleInputs<double>& in,
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 namespace lrnn::kernels {
 
@@ -132,7 +132,7 @@ void ForEachGroupAndHeads(const DeltaRuleShape& shape, int threads, int64_t at_o
   const int64_t count = static_cast<int64_t>(groups.size());
   at_once = FewestRounds(count, shape.heads, threads, at_once);
   const int64_t ranges = (shape.heads + at_once - 1) / at_once;
-  ParallelFor(count * ranges, threads, [&](int64_t task) {
+  ParallelTasks(count * ranges, threads, [&](int64_t task) {
     const int64_t head = task % ranges * at_once;
     body(groups[task / ranges], HeadRange{head, std::min(head + at_once, shape.heads)}, first.data());
   });

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 #include "lrnn/kernels/sequence_groups.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -102,7 +102,7 @@ void ForTiles(const DiagonalScanShape& shape, int threads, const Body& body) {
   const int64_t D = shape.channels, tiles = (D + kColumns - 1) / kColumns;
   const auto groups =
       GroupSequences(shape.cu_seqlens, shape.sequences, kElements / std::max<int64_t>(1, std::min(D, kColumns)));
-  ParallelFor(static_cast<int64_t>(groups.size()) * tiles, threads, [&](int64_t task) {
+  ParallelTasks(static_cast<int64_t>(groups.size()) * tiles, threads, [&](int64_t task) {
     const SequenceGroup& group = groups[task / tiles];
     const int64_t c = task % tiles * kColumns;
     for (int64_t i = group.begin; i < group.end; ++i) {

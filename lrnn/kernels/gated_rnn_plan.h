@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "lrnn/base/parallel.h"
 #include "lrnn/kernels/gated_rnn.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 namespace lrnn::kernels {
 
@@ -57,8 +57,8 @@ template <typename T, typename Task>
 void RunGatedRnnForward(const GatedRnnShape& shape, const GatedRnnInputs<T>& in, const GatedRnnOutputs<T>& out,
                         int threads, Task task) {
   const GatedRnnPlan plan(shape);
-  ParallelFor(static_cast<int64_t>(plan.groups().size()) * shape.heads, threads,
-              [&](int64_t i) { task(shape, in, out, plan.groups()[i / shape.heads], i % shape.heads); });
+  ParallelTasks(static_cast<int64_t>(plan.groups().size()) * shape.heads, threads,
+                [&](int64_t i) { task(shape, in, out, plan.groups()[i / shape.heads], i % shape.heads); });
 }
 
 // Calls task(shape, in, saved, d_y, d_final_state, out, group, head, d_bias) for all groups and heads, and adds up what
@@ -69,7 +69,7 @@ void RunGatedRnnBackward(const GatedRnnShape& shape, const GatedRnnInputs<T>& in
   const GatedRnnPlan plan(shape);
   const int64_t groups = static_cast<int64_t>(plan.groups().size()), H = shape.heads, size = 4 * shape.width;
   std::vector<T> d_bias(groups * H * size);
-  ParallelFor(groups * H, threads, [&](int64_t i) {
+  ParallelTasks(groups * H, threads, [&](int64_t i) {
     task(shape, in, saved, d_y, d_final_state, out, plan.groups()[i / H], i % H, d_bias.data() + i * size);
   });
   std::fill_n(out.bias, H * size, T{0});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/l2_norm.cc"
@@ -80,8 +80,8 @@ namespace {
 template <typename Body>
 void ForRowBlocks(int64_t rows, int64_t D, int threads, const Body& body) {
   const int64_t block = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, D));
-  ParallelFor((rows + block - 1) / block, threads,
-              [&](int64_t b) { body(b * block, std::min(rows, (b + 1) * block)); });
+  ParallelTasks((rows + block - 1) / block, threads,
+                [&](int64_t b) { body(b * block, std::min(rows, (b + 1) * block)); });
 }
 }  // namespace
 

@@ -77,7 +77,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <vector>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 namespace lrnn::kernels {
 
@@ -121,7 +121,7 @@ void ForEachGroupAndHeads(const LinearAttentionShape& shape, int threads, const 
   const auto groups = GroupSequences(shape.cu_seqlens, shape.sequences, kTokensPerTask);
   const int64_t group_count = static_cast<int64_t>(groups.size());
   const int64_t heads = HeadsPerTask(shape, group_count, threads), blocks = (shape.heads + heads - 1) / heads;
-  ParallelFor(group_count * blocks, threads, [&](int64_t task) {
+  ParallelTasks(group_count * blocks, threads, [&](int64_t task) {
     const int64_t begin = task % blocks * heads;
     body(groups[task / blocks], HeadRange{begin, std::min(shape.heads, begin + heads)}, first.data());
   });

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 #include "lrnn/kernels/sequence_groups.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -143,7 +143,7 @@ void ForSequences(const MatrixScanShape& shape, int threads, const Body& body) {
   const int64_t work = shape.rows * shape.rows * std::max<int64_t>(8, shape.columns);
   const auto groups =
       GroupSequences(shape.cu_seqlens, shape.sequences, std::max<int64_t>(1, 200000 / std::max<int64_t>(1, work)));
-  ParallelFor(static_cast<int64_t>(groups.size()), threads, [&](int64_t g) {
+  ParallelTasks(static_cast<int64_t>(groups.size()), threads, [&](int64_t g) {
     for (int64_t i = groups[g].begin; i < groups[g].end; ++i) body(i, shape.cu_seqlens[i], shape.cu_seqlens[i + 1]);
   });
 }
@@ -157,7 +157,7 @@ void OuterProductsOfTokens(const Kernel& kernel, const MatrixScanShape& shape, c
   const int64_t n = shape.rows, m = shape.columns, tokens = static_cast<int64_t>(before.size());
   std::vector<int64_t> order(tokens);
   for (int64_t t = 0; t < tokens; ++t) order[t] = t;
-  ParallelFor((tokens + kTokensOfATask - 1) / kTokensOfATask, threads, [&](int64_t task) {
+  ParallelTasks((tokens + kTokensOfATask - 1) / kTokensOfATask, threads, [&](int64_t task) {
     const int64_t t = task * kTokensOfATask;
     kernel(n, m, /*each=*/true, order.data() + t, std::min(kTokensOfATask, tokens - t), before.data(), d_B,
            d_A + t * n * n);
@@ -191,7 +191,7 @@ void OuterProductsOfMatrices(const Kernel& kernel, const MatrixScanShape& shape,
   std::vector<T> memory(parts.size() * n * n);
   for (size_t i = 0; i < parts.size(); ++i) parts[i].sum = memory.data() + i * n * n;
   tasks.insert(tasks.end(), parts.begin(), parts.end());
-  ParallelFor(static_cast<int64_t>(tasks.size()), threads, [&](int64_t i) {
+  ParallelTasks(static_cast<int64_t>(tasks.size()), threads, [&](int64_t i) {
     const Task& task = tasks[i];
     kernel(n, m, /*each=*/false, order.data() + task.begin, task.end - task.begin, before.data(), d_B, task.sum);
   });

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/matvec.cc"
@@ -99,7 +99,7 @@ template <typename T, typename Kernel>
 void Run(const Kernel& kernel, const T* W, const T* x, const T* bias, int64_t out, int64_t in, T* y, int threads) {
   // Blocks of rows of about 128K weights, some ten microseconds: smaller ones are not worth waking a thread for.
   const int64_t block = std::max<int64_t>(4, (131072 / std::max<int64_t>(1, in)) & ~int64_t{3});
-  ParallelFor((out + block - 1) / block, threads, [&](int64_t b) {
+  ParallelTasks((out + block - 1) / block, threads, [&](int64_t b) {
     const int64_t r = b * block;
     kernel(W + r * in, x, bias != nullptr ? bias + r : nullptr, std::min(block, out - r), in, y + r);
   });

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/rms_norm.cc"
@@ -97,7 +97,7 @@ template <typename T, typename Kernel>
 void Forward(const Kernel& kernel, const T* x, int64_t x_stride, int64_t R, int64_t D, const T* weight, T eps, T* y,
              int threads) {
   const Blocks blocks(R, D);
-  ParallelFor(blocks.count, threads, [&](int64_t b) {
+  ParallelTasks(blocks.count, threads, [&](int64_t b) {
     const int64_t first = b * blocks.rows;
     kernel(x + first * x_stride, x_stride, std::min(blocks.rows, R - first), D, weight, eps, y + first * D);
   });
@@ -107,7 +107,7 @@ template <typename T, typename Kernel>
 void AddForward(const Kernel& kernel, const T* x, const T* residual, int64_t R, int64_t D, const T* weight, T eps,
                 T* sum, T* y, int threads) {
   const Blocks blocks(R, D);
-  ParallelFor(blocks.count, threads, [&](int64_t b) {
+  ParallelTasks(blocks.count, threads, [&](int64_t b) {
     const int64_t first = b * blocks.rows, at = first * D;
     kernel(x + at, residual + at, std::min(blocks.rows, R - first), D, weight, eps, sum + at, y + at);
   });
@@ -118,7 +118,7 @@ void Backward(const Kernel& kernel, const T* x, int64_t x_stride, int64_t R, int
               const T* dy, const T* added, T* dx, T* dweight, int threads) {
   const Blocks blocks(R, D);
   std::vector<T> partial(dweight != nullptr ? blocks.count * D : 0);  // [blocks, D], zeros
-  ParallelFor(blocks.count, threads, [&](int64_t b) {
+  ParallelTasks(blocks.count, threads, [&](int64_t b) {
     const int64_t first = b * blocks.rows;
     kernel(x + first * x_stride, x_stride, std::min(blocks.rows, R - first), D, weight, eps, dy + first * D,
            added != nullptr ? added + first * D : nullptr, dx + first * D,

@@ -5,7 +5,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 #include "lrnn/kernels/selective_scan-inl.h"
 #include "lrnn/kernels/selective_scan_backward-inl.h"
 
@@ -65,7 +65,7 @@ namespace {
 template <typename Real, typename Task>
 void RunForward(const SelectiveScanInputs<Real>& in, const SelectiveScanOutputs<Real>& out, int threads, Task task) {
   const SelectiveScanPlan plan(in.channels, in.sequences, in.cu_seqlens);
-  ParallelFor(plan.groups.size() * plan.tiles, threads, [&](int64_t i) {
+  ParallelTasks(plan.groups.size() * plan.tiles, threads, [&](int64_t i) {
     const int64_t first_channel = i % plan.tiles * plan.tile;
     task(in, out, plan.groups[i / plan.tiles], first_channel, std::min(first_channel + plan.tile, in.channels));
   });
@@ -86,7 +86,7 @@ class Parts {
   void Add(int threads) const {
     if (memory_ == nullptr || sum_ == nullptr) return;
     constexpr int64_t kChunk = 4096;
-    ParallelFor((size_ + kChunk - 1) / kChunk, threads, [&](int64_t chunk) {
+    ParallelTasks((size_ + kChunk - 1) / kChunk, threads, [&](int64_t chunk) {
       const int64_t begin = chunk * kChunk;
       const int64_t end = std::min(begin + kChunk, size_);
       std::fill(sum_ + begin, sum_ + end, Real(0));
@@ -116,7 +116,7 @@ void RunBackward(const SelectiveScanInputs<Real>& in, const SelectiveScanGradInp
   const Parts<Real> dA(out.dA, in.channels * in.states, groups);
   const Parts<Real> dD(out.dD, in.channels, groups);
   const Parts<Real> ddelta_bias(out.ddelta_bias, in.channels, groups);
-  ParallelFor(groups * plan.tiles, threads, [&](int64_t i) {
+  ParallelTasks(groups * plan.tiles, threads, [&](int64_t i) {
     const int64_t group = i / plan.tiles;
     const int64_t tile = i % plan.tiles;
     SelectiveScanGradOutputs<Real> part = out;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "lrnn/base/parallel.h"
+#include "lrnn/kernels/parallel_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lrnn/kernels/swiglu.cc"
@@ -90,7 +90,7 @@ namespace {
 template <typename Body>
 void ForBlocks(int64_t R, int64_t D, int threads, const Body& body) {
   const int64_t rows = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, D));
-  ParallelFor((R + rows - 1) / rows, threads, [&](int64_t b) { body(b * rows, std::min(rows, R - b * rows)); });
+  ParallelTasks((R + rows - 1) / rows, threads, [&](int64_t b) { body(b * rows, std::min(rows, R - b * rows)); });
 }
 
 template <typename T, typename Rows>

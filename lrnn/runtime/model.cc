@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lrnn/base/error.h"
+#include "lrnn/base/flush_subnormals.h"
 #include "lrnn/io/layer_configs.h"
 #include "lrnn/io/model_directory.h"
 #include "lrnn/io/skeleton.h"
@@ -128,6 +129,7 @@ std::span<const float> Session::Step(int32_t token) {
   LRNN_CHECK(token >= 0 && token < net.vocab_size,
              "[Session::Step] expected a token in 0 .. {} (vocabulary of {}), got {}", net.vocab_size - 1,
              net.vocab_size, token);
+  const FlushSubnormals flush;
   std::copy_n(net.embedding.data() + token * net.D, net.D, x_.data());
   for (size_t s = 0; s < net.sublayers.size(); ++s) {
     const RuntimeSublayer& sublayer = net.sublayers[s];

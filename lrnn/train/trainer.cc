@@ -1,7 +1,5 @@
 #include "lrnn/train/trainer.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +12,7 @@
 #include "lrnn/io/metrics_log.h"
 #include "lrnn/ops/cross_entropy.h"
 #include "lrnn/ops/linear.h"
+#include "lrnn/ops/threads.h"
 #include "lrnn/train/evaluate.h"
 #include "lrnn/train/schedule.h"
 
@@ -40,7 +39,7 @@ class Trainer {
                     .eps = config.epsilon,
                     .weight_decay = config.weight_decay}),
         metrics_(run.metrics_path()) {
-    at::set_num_threads(threads_);
+    ops::UseThreads(threads_);
     progress_ = LoadLatestCheckpoint(run, model_, optimizer_);
     if (progress_.step == 0) progress_.curriculum_length = config.curriculum_start;
     metrics_.TruncateAfter(progress_.step);
