@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "lrnn/base/error.h"
@@ -18,6 +20,21 @@ TEST(ParallelFor, CallsEachIndexOnce) {
       EXPECT_EQ(calls, std::vector<int>(n, 1)) << threads << " threads, n = " << n;
     }
   }
+}
+
+TEST(ParallelFor, ThreadsTakeOverWhatOthersHaveNotStarted) {
+  constexpr int64_t kCount = 8;
+  std::atomic<int64_t> done = 0;
+  ParallelFor(kCount, 2, [&](int64_t i) {
+    // The first index of the first thread lasts until all others are done, those after it by the second thread.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (i == 0 && done < kCount - 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    if (i == 0) {
+      EXPECT_EQ(done, kCount - 1);
+    }
+    ++done;
+  });
+  EXPECT_EQ(done, kCount);
 }
 
 TEST(ParallelFor, HandsOnAnException) {
