@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "lrnn/kernels/bf16-inl.h"
+#include "lrnn/kernels/columns-inl.h"
 #include "lrnn/kernels/sigmoid-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,17 +21,6 @@ namespace HWY_NAMESPACE {
 // What is computed with, for numbers stored as T.
 template <typename T>
 using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
-// `unit` on whole vectors of columns, then on what is left.
-template <typename T, typename Unit>
-HWY_INLINE void ForColumns(int64_t D, const Unit& unit) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> d1;
-  const int64_t N = hn::Lanes(d);
-  int64_t i = 0;
-  for (; i + N <= D; i += N) unit(d, i);
-  for (; i < D; ++i) unit(d1, i);
-}
 
 template <typename T>
 HWY_INLINE void Forward(const T* gate_up, int64_t R, int64_t D, T* y) {

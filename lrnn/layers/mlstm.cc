@@ -8,14 +8,9 @@
 #include "lrnn/ops/linear.h"
 #include "lrnn/ops/linear_attention.h"
 #include "lrnn/ops/max_plus_scan.h"
+#include "lrnn/ops/mlstm_readout.h"
 
 namespace lrnn {
-namespace {
-
-constexpr double kDenominatorEps = 1e-6;
-
-}  // namespace
-
 MlstmImpl::MlstmImpl(const Fields& config, Rng& rng)
     : sizes_(config), eps_(config.Double("norm_eps")), allow_neg_eigval_(config.Bool("allow_neg_eigval")) {
   const int64_t D = config.PositiveInt("hidden_size"), I = sizes_.inner, H = sizes_.heads;
@@ -82,11 +77,7 @@ torch::Tensor MlstmImpl::forward(const torch::Tensor& x, const ops::Sequences& s
     (*state)[1] = scan.final;
     (*state)[2] = result.final_state;
   }
-  const auto parts = result.o.split_with_sizes({K, 1}, 2);  // C^T q, n . q
-  const torch::Tensor h =
-      parts[0] / (torch::maximum(parts[1].abs(), torch::exp(-scan.m).unsqueeze(2)) + kDenominatorEps);
-  const torch::Tensor normed = torch::layer_norm(h, {K}, {}, {}, eps_).reshape({T, H * K}) * (1 + norm_weight_);
-  return down_->forward((normed + skip_ * p.c) * torch::silu(p.z));
+  return down_->forward(ops::MlstmReadout(result.o, scan.m, p.c, p.z, norm_weight_, skip_, eps_));
 }
 
 EigenvalueRange MlstmImpl::eigenvalue_range() const { return {allow_neg_eigval_ ? -1.0 : 0.0, 1.0}; }
