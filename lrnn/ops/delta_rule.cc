@@ -24,7 +24,7 @@ kernels::DeltaRuleInputs<T> InputsOf(const Tensor& q, const Tensor& k, const Ten
           static_cast<T>(scale)};
 }
 
-// Runs the kernel; `errors` and `states` may be undefined.
+// Runs the kernel; `final_state`, `errors` and `states` may be undefined.
 void RunForward(const kernels::DeltaRuleShape& shape, const Tensor& q, const Tensor& k, const Tensor& v,
                 const Tensor& beta, const Tensor& decay, const Tensor& initial_state, double scale, const Tensor& o,
                 const Tensor& final_state, const Tensor& errors, const Tensor& states) {
@@ -37,26 +37,30 @@ void RunForward(const kernels::DeltaRuleShape& shape, const Tensor& q, const Ten
 
 class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
  public:
+  // Gives o and, if asked for, the final state.
   static tensor_list forward(AutogradContext* context, const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
                              const Tensor& beta_in, const c10::optional<Tensor>& decay_in,
-                             const c10::optional<Tensor>& initial_in, double scale,
+                             const c10::optional<Tensor>& initial_in, const DeltaRuleOptions& options,
                              const std::vector<int64_t>& cu_seqlens64, bool will_differentiate) {
     const Tensor q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous(), beta = beta_in.contiguous();
     const Tensor decay = Dense(decay_in), initial_state = Dense(initial_in);
     const std::vector<int32_t> cu_seqlens(cu_seqlens64.begin(), cu_seqlens64.end());
     const auto shape = ShapeOf(q, v, cu_seqlens);
-    const Tensor o = q.new_empty({q.size(0), shape.heads, shape.value_width});
-    const Tensor final_state = q.new_empty({shape.sequences, shape.heads, shape.key_width, shape.value_width});
+    const int64_t H = shape.heads, K = shape.key_width, V = shape.value_width;
+    tensor_list outputs{q.new_empty({q.size(0), H, V})};
+    if (options.return_final_state) outputs.push_back(q.new_empty({shape.sequences, H, K, V}));
     Tensor errors, states;
     if (will_differentiate) {
       errors = torch::empty_like(v);
-      states = q.new_empty({kernels::DeltaRuleSavedStates(shape), shape.heads, shape.key_width, shape.value_width});
+      states = q.new_empty({kernels::DeltaRuleSavedStates(shape), H, K, V});
       context->save_for_backward({q, k, v, beta, decay, initial_state, errors, states});
-      context->saved_data["scale"] = scale;
+      context->saved_data["scale"] = options.scale;
       context->saved_data["cu_seqlens"] = cu_seqlens64;
+      context->set_materialize_grads(false);
     }
-    RunForward(shape, q, k, v, beta, decay, initial_state, scale, o, final_state, errors, states);
-    return {o, final_state};
+    RunForward(shape, q, k, v, beta, decay, initial_state, options.scale, outputs[0],
+               options.return_final_state ? outputs[1] : Tensor(), errors, states);
+    return outputs;
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list d_outputs) {
@@ -70,7 +74,7 @@ class DeltaRuleFunction : public torch::autograd::Function<DeltaRuleFunction> {
     const double scale = context->saved_data["scale"].toDouble();
     const Tensor d_o =
         d_outputs[0].defined() ? d_outputs[0].contiguous() : q.new_zeros({q.size(0), shape.heads, shape.value_width});
-    const Tensor d_final = Dense(d_outputs[1]);
+    const Tensor d_final = d_outputs.size() > 1 ? Dense(d_outputs[1]) : Tensor();
     const Tensor d_q = torch::empty_like(q), d_k = torch::empty_like(k), d_v = torch::empty_like(v),
                  d_beta = torch::empty_like(beta);
     const Tensor d_decay = decay.defined() ? torch::empty_like(decay) : Tensor();
@@ -120,7 +124,7 @@ DeltaRuleResult DeltaRule(const Tensor& q, const Tensor& k, const Tensor& v, con
        (decay && differentiable(*decay)) || (initial_state && differentiable(*initial_state)));
   const std::vector<int64_t> cu_seqlens(sequences.cu_seqlens().begin(), sequences.cu_seqlens().end());
   const auto outputs =
-      DeltaRuleFunction::apply(q, k, v, beta, decay, initial_state, options.scale, cu_seqlens, will_differentiate);
+      DeltaRuleFunction::apply(q, k, v, beta, decay, initial_state, options, cu_seqlens, will_differentiate);
   return {outputs[0], options.return_final_state ? outputs[1] : Tensor()};
 }
 
