@@ -6,6 +6,7 @@
 #include "lrnn/kernels/lstm.h"
 #include "lrnn/kernels/slstm.h"
 #include "lrnn/ops/arguments.h"
+#include "lrnn/ops/matrix_product.h"
 
 namespace lrnn::ops {
 namespace {
@@ -108,21 +109,22 @@ class GatedRnnFunction : public torch::autograd::Function<GatedRnnFunction<Cell>
     const GatedRnnShape shape{static_cast<int64_t>(boundaries.size()) - 1, boundaries.data(), H, K};
     const Tensor d_y = d_outputs[0].defined() ? d_outputs[0].contiguous() : torch::zeros_like(y);
     const Tensor d_final = d_outputs.size() > 1 ? Dense(d_outputs[1]) : Tensor();
-    // Heads outermost: the products with x and y are then over rows without gaps.
-    const Tensor d_x = y.new_empty({H, T, 4 * K}), d_bias = torch::empty_like(bias);
+    const Tensor d_x = y.new_empty({T, H, 4, K}), d_bias = torch::empty_like(bias), d_R = torch::empty_like(R);
     const Tensor d_initial = initial.defined() ? torch::empty_like(initial) : Tensor();
     AT_DISPATCH_FLOATING_TYPES(y.scalar_type(), Cell::kName, [&] {
       const GatedRnnInputs<scalar_t> in{
           nullptr, 0, 0, Data<scalar_t>(R), Data<scalar_t>(bias), Data<scalar_t>(initial)};
-      const GatedRnnGradients<scalar_t> out{Data<scalar_t>(d_x), 4 * K, T * 4 * K, Data<scalar_t>(d_bias),
+      const GatedRnnGradients<scalar_t> out{Data<scalar_t>(d_x), d_x.stride(0), d_x.stride(1), Data<scalar_t>(d_bias),
                                             Data<scalar_t>(d_initial)};
       const scalar_t* const d_final_data = Data<scalar_t>(d_final);
       Cell::Backward(shape, in, static_cast<const scalar_t*>(Data<scalar_t>(saved)),
                      static_cast<const scalar_t*>(Data<scalar_t>(d_y)), d_final_data, out, at::get_num_threads());
     });
     const Tensor previous = PreviousOutputs(y, initial, cu_seqlens);
-    const Tensor d_R = torch::bmm(previous.permute({1, 2, 0}), d_x).view({H, K, 4, K});
-    return {d_x.view({H, T, 4, K}).transpose(0, 1), d_R, d_bias, d_initial, Tensor(), Tensor(), Tensor()};
+    for (int64_t h = 0; h < H; ++h) {
+      MatrixProduct(true, previous.select(1, h), false, d_x.select(1, h).flatten(1), d_R[h].view({K, 4 * K}));
+    }
+    return {d_x, d_R, d_bias, d_initial, Tensor(), Tensor(), Tensor()};
   }
 };
 
