@@ -158,6 +158,7 @@ class GatedRnnForward : GatedRnnPass<Cell, T> {
     T* HWY_RESTRICT y = out_.y + (token * H + head_) * K;
     PrefetchRow(x + in_.x_token_stride, 4 * K);
     PrefetchRow(y + H * K, K);
+    if (saved) PrefetchRow(saved + 2 * kSaved * P, kSaved * P);
     for (int64_t u = 0; u < K; u += lanes) {
       V gates[4], state[kStates], activations[kSaved];
 #pragma GCC unroll 8
@@ -280,6 +281,7 @@ class GatedRnnBackward : GatedRnnPass<Cell, T> {
     T* HWY_RESTRICT d_states = d_states_ + row * kStates * P;
     PrefetchRow(d_x - out_.x_token_stride, 4 * K);
     PrefetchRow(d_y_ + ((token - 1) * H + head_) * K, K);
+    PrefetchRow(before, kSaved * P);
     for (int64_t u = 0; u < K; u += lanes) {
       V activations[kSaved], previous[Cell::kRemembered], d_state[kStates], d_gate[4];
 #pragma GCC unroll 8
