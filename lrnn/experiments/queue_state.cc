@@ -71,6 +71,23 @@ QueueState::QueueState(const std::filesystem::path& directory, const Plan& plan)
   Write();
 }
 
+std::vector<PlannedRun> QueueState::OthersDone() const {
+  std::vector<PlannedRun> done;
+  for (const auto& [id, value] : others_.items()) {
+    const Fields record(value, fmt::format("{}: {}", path_.string(), id));
+    if (ReadRecord(record).state != RunState::kDone) continue;
+    const Fields settings = record.Object("settings");
+    const Plan all = MakePlan(*plan_.experiment, {.budget = plan_.budget,
+                                                  .seeds = {settings.Int("train.seed")},
+                                                  .learning_rates = {settings.Double("train.learning_rate")},
+                                                  .threads = plan_.threads});
+    for (const PlannedRun& run : all.runs) {
+      if (run.id == id && WithoutThreads(run.settings) == settings.json()) done.push_back(run);
+    }
+  }
+  return done;
+}
+
 void QueueState::Set(size_t run, const RunRecord& record) {
   records_.at(run) = record;
   Write();

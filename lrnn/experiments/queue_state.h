@@ -28,6 +28,10 @@ class QueueState {
   const RunRecord& operator[](size_t run) const { return records_[run]; }  // by index into the plan
   size_t size() const { return records_.size(); }
 
+  // Runs of the experiment outside the plan that are done, with the settings that it would give them today: earlier
+  // commands asked for other rows, seeds or learning rates.
+  std::vector<PlannedRun> OthersDone() const;
+
   // Changes one record and writes the file.
   void Set(size_t run, const RunRecord& record);
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
 
 #include "lrnn/base/version.h"
 #include "lrnn/experiments/runner.h"
 #include "lrnn/experiments/score.h"
 #include "lrnn/experiments/statistics.h"
+#include "lrnn/io/run_directory.h"
 #include "lrnn/report/run_summary.h"
 
 namespace lrnn {
@@ -120,8 +120,10 @@ json Row(const ExperimentRow& row, const std::vector<FinishedRun>& finished) {
   return result;
 }
 
-json Group(const Plan& plan, size_t index, const std::map<std::pair<size_t, size_t>, std::vector<FinishedRun>>& all) {
-  const ExperimentGroup& group = plan.experiment->groups[index];
+// Finished runs by group and row: of every row that is shown, if only an empty list.
+using RunsByRow = std::map<std::pair<size_t, size_t>, std::vector<FinishedRun>>;
+
+json Group(const ExperimentGroup& group, size_t index, const RunsByRow& finished) {
   const json& values = group.rows[0].values;
   json result = {{"name", group.name},
                  {"title", group.title},
@@ -130,13 +132,9 @@ json Group(const Plan& plan, size_t index, const std::map<std::pair<size_t, size
                  {"train_lengths", values.at("task").at("train_lengths")},
                  {"chance", nullptr},
                  {"rows", json::array()}};
-  std::set<size_t> planned;
-  for (const PlannedRun& run : plan.runs) {
-    if (run.group == index) planned.insert(run.row);
-  }
-  for (size_t r : planned) {
-    const auto found = all.find({index, r});
-    const json row = Row(group.rows[r], found == all.end() ? std::vector<FinishedRun>() : found->second);
+  for (const auto& [place, runs] : finished) {
+    if (place.first != index) continue;
+    const json row = Row(group.rows[place.second], runs);
     if (!row["run"].is_null()) result["chance"] = row["run"]["chance"];
     result["rows"].push_back(row);
   }
@@ -147,24 +145,30 @@ json Group(const Plan& plan, size_t index, const std::map<std::pair<size_t, size
 
 json BuildResults(const Plan& plan, const QueueState& state, const std::filesystem::path& out) {
   const Experiment& experiment = *plan.experiment;
-  std::map<std::pair<size_t, size_t>, std::vector<FinishedRun>> finished;
+  std::vector<PlannedRun> others = state.OthersDone();
+  std::erase_if(others, [&out](const PlannedRun& run) { return !RunDirectory::IsRun(RunPath(out, run)); });
+  RunsByRow finished;
   json failures = json::array();
   size_t done = 0;
-  for (size_t i = 0; i < plan.runs.size(); ++i) {
-    const PlannedRun& run = plan.runs[i];
-    if (state[i].state == RunState::kFailed) {
-      failures.push_back(
-          {{"run", run.id}, {"message", state[i].message}, {"log", LogPath(out, run).lexically_normal().string()}});
-    }
-    if (state[i].state != RunState::kDone) continue;
+  const auto finish = [&](const PlannedRun& run) {
     ++done;
     const std::filesystem::path path = RunPath(out, run);
     finished[{run.group, run.row}].push_back(
         {&run, ReadScore(path, experiment.score, experiment.shortest, experiment.longest), SummariseRun(path)});
+  };
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const PlannedRun& run = plan.runs[i];
+    finished[{run.group, run.row}];
+    if (state[i].state == RunState::kFailed) {
+      failures.push_back(
+          {{"run", run.id}, {"message", state[i].message}, {"log", LogPath(out, run).lexically_normal().string()}});
+    }
+    if (state[i].state == RunState::kDone) finish(run);
   }
+  for (const PlannedRun& run : others) finish(run);
   json groups = json::array();
   for (size_t g = 0; g < experiment.groups.size(); ++g) {
-    json group = Group(plan, g, finished);
+    json group = Group(experiment.groups[g], g, finished);
     if (!group["rows"].empty()) groups.push_back(group);
   }
   return {{"format", "lrnn.experiment"},
@@ -178,7 +182,7 @@ json BuildResults(const Plan& plan, const QueueState& state, const std::filesyst
           {"lengths", {experiment.shortest, experiment.longest}},
           {"lrnn_version", kVersion},
           {"commands", {fmt::format("lrnn reproduce {} --budget {}", experiment.name, plan.budget)}},
-          {"runs", {{"planned", plan.runs.size()}, {"done", done}, {"failed", failures.size()}}},
+          {"runs", {{"planned", plan.runs.size() + others.size()}, {"done", done}, {"failed", failures.size()}}},
           {"failures", failures},
           {"groups", groups}};
 }

@@ -19,6 +19,8 @@ namespace lrnn {
 //                    cost: {seconds, tokens, tokens_per_second, runs},
 //                    run: see report/run_summary.h, of the best seed with the chosen learning rate, or null}...]}...]}
 //
+// Rows and runs are those of the plan and whatever else is done in the directory (QueueState::OthersDone).
+//
 // Of several learning rates the one with the highest median counts, as in the paper; of equal ones the one with the
 // better best, then the first.
 nlohmann::json BuildResults(const Plan& plan, const QueueState& state, const std::filesystem::path& out);

@@ -66,6 +66,32 @@ TEST_F(ResultsTest, TheLearningRateWithTheHighestMedianCounts) {
   EXPECT_EQ(results["runs"], json({{"planned", 8}, {"done", 4}, {"failed", 0}}));
 }
 
+TEST_F(ResultsTest, WhatEarlierCommandsHaveDoneIsThereToo) {
+  Finish("delta_net-lr0.01-seed1", 0.5);
+  Finish("delta_net_extended-lr0.01-seed1", 0.75);
+  Finish("delta_net_extended-lr0.01-seed2", 1.0);
+  const Plan part = MakePlan(experiment_, {.seeds = {2}, .learning_rates = {1e-2}, .only = "[-1,1]"});
+  const json results = BuildResults(part, QueueState(directory_.path(), part), directory_.path());
+  const json& rows = results["groups"][0]["rows"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["label"], "DeltaNet [0,1]");
+  EXPECT_EQ(rows[0]["best"], 0.5);
+  EXPECT_EQ(rows[1]["best"], 1.0);
+  EXPECT_EQ(rows[1]["seeds"], 2);
+  EXPECT_EQ(results["runs"], json({{"planned", 3}, {"done", 3}, {"failed", 0}}));
+
+  std::filesystem::remove_all(RunPath(directory_.path(), plan_.runs[0]));
+  ASSERT_EQ(plan_.runs[0].id, "delta_net-lr0.01-seed1");
+  EXPECT_EQ(BuildResults(part, QueueState(directory_.path(), part), directory_.path())["groups"][0]["rows"].size(), 1u);
+
+  // With other settings those earlier runs are of another experiment.
+  experiment_.groups[0].settings["short"]["train.batch_size"] = 16;
+  const Plan other = MakePlan(experiment_, {.seeds = {3}, .only = "[-1,1]"});
+  const json changed = BuildResults(other, QueueState(directory_.path(), other), directory_.path());
+  EXPECT_EQ(changed["groups"][0]["rows"].size(), 1u);
+  EXPECT_EQ(changed["runs"], json({{"planned", 2}, {"done", 0}, {"failed", 0}}));
+}
+
 TEST_F(ResultsTest, RowsWithoutRunsAndFailures) {
   state_.Set(0, {RunState::kFailed, 0, 1, "lrnn: the loss is nan"});
   const json results = BuildResults(plan_, state_, directory_.path());
