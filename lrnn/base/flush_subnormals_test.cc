@@ -23,9 +23,7 @@ void ExpectFlushedInsideOnly() {
     EXPECT_EQ(Half(smallest) == 0, FlushSubnormals::kHasEffect);   // a result
     EXPECT_EQ(Half(subnormal) == 0, FlushSubnormals::kHasEffect);  // an operand
     EXPECT_GT(Half(4 * smallest), 0);
-    {
-      const FlushSubnormals inner;
-    }
+    { const FlushSubnormals inner; }
     EXPECT_EQ(Half(smallest) == 0, FlushSubnormals::kHasEffect);
   }
   EXPECT_GT(Half(smallest), 0);

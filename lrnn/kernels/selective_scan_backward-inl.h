@@ -212,18 +212,21 @@ void BackwardTask(const SelectiveScanInputs<Real> in, const SelectiveScanGradInp
                                             gdx + at, gdt + at, block_h, block_e};
             const Real* h_before = b > 0 ? grad.block_states + SavedState(in, saved, c) : h + at_state;
             const int64_t h_stride = b > 0 ? kSelectiveScanLanes : lanes;
+            // Rows before the block, of u where there are no others.
             const auto before = [&](const Real* rows, int64_t stride) {
+              if (rows == nullptr) rows = in.u, stride = in.u_stride;
               return RowsAhead<Real>{rows + (t0 - kBlock) * stride + c, stride};
             };
-            const auto u_before = before(in.u, in.u_stride);
-            const RowsAhead<Real> ahead[] = {u_before,
-                                             before(in.delta, in.delta_stride),
-                                             before(grad.dy, grad.dy_stride),
-                                             {grad.block_states + SavedState(in, saved - 1, c), kSelectiveScanLanes},
-                                             before(out.du, in.channels),
-                                             before(out.ddelta, in.channels),
-                                             in.z != nullptr ? before(in.z, in.z_stride) : u_before,
-                                             out.dz != nullptr ? before(out.dz, in.channels) : u_before};
+            const RowsAhead<Real> ahead[] = {
+                before(in.u, in.u_stride),
+                before(in.delta, in.delta_stride),
+                before(grad.dy, grad.dy_stride),
+                b > 0 ? RowsAhead<Real>{grad.block_states + SavedState(in, saved - 1, c), kSelectiveScanLanes}
+                      : before(in.u, in.u_stride),
+                before(out.du, in.channels),
+                before(out.ddelta, in.channels),
+                before(in.z, in.z_stride),
+                before(out.dz, in.channels)};
             BackwardStates<kExtended, clamp.value, states.value>(
                 d, tokens, block, A + at_state + n * lanes, in.B + t0 * in.B_stride + n, in.B_stride,
                 in.C + t0 * in.C_stride + n, in.C_stride, h_before + n * h_stride, h_stride, gh + at_state + n * lanes,
