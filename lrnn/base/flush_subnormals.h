@@ -1,7 +1,7 @@
 // Numbers closer to 0 than the smallest normal one (1.2e-38 in float) as 0, on this thread, while the object lives.
 //
-// Whatever decays passes through the subnormal numbers on its way to 0, and there an operation takes some processors a
-// hundred times as long. Nothing that is learned depends on them.
+// Whatever decays passes through the subnormal numbers on its way to 0, for which some processors need microcode: many
+// times as long. Nothing that is learned depends on them.
 #pragma once
 
 #if defined(__SSE2__)
